@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """check-codec-seam.py [--print]: adds an unimplemented codec to a copy of the sources, and collects the files with
 compiler errors. They must be the files that docs/ADDING-A-CODEC.md lists. The script also rejects comparisons with one
-codec, because they would silently treat every new codec like the other one, and files that name a codec in another way
-(`?? .h264`, `"hevc"`, `AV_CODEC_ID_HEVC`) and are in no list of the page. `--print` prints the list for the page. The
-script takes about three minutes on two cores.
+codec or profile, and `default:` in a switch over codecs or profiles, because they would silently treat every new codec
+like another one. It also rejects files that name a codec in another way (`?? .h264`, `"hevc"`, `AV_CODEC_ID_HEVC`) and
+are in no list of the page. `--print` prints the list for the page. The script takes about three minutes on two cores.
 """
 import pathlib
 import re
@@ -16,7 +16,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/ADDING-A-CODEC.md"
 # The enums that have a case for each codec.
 ENUMS = ["VideoCodec", "CodecProfile", "CodecTools", "CodecCapabilities", "StreamLevel", "SoftwareLibrary"]
-COMPARISON = re.compile(r"[=!]= *\.(h264|hevc)\b")
+PROFILE = "(?:High|Main10|Main|ConstrainedBaseline)"
+COMPARISON = re.compile(rf"[=!]= *\.(h264|hevc){PROFILE}?\b|\.(h264|hevc){PROFILE}? *[=!]=")
+# The case of a switch over codecs or profiles, or over a tuple with one of them.
+CASE = re.compile(rf"^\s*case [^:]*\.(h264|hevc){PROFILE}?\b")
 
 # Names of codecs in code. Texts for people are not searched.
 NAME = re.compile(
@@ -41,10 +44,26 @@ def unlisted(listed):
 
 
 def comparisons():
-    """Yields the lines that compare a codec with one of the codecs."""
+    """Yields the lines that compare with one codec or one profile."""
     for path in sorted((ROOT / "Sources").rglob("*.swift")):
         for number, line in enumerate(path.read_text().splitlines(), 1):
             if COMPARISON.search(line.split("//")[0]):
+                yield f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+
+
+def defaults():
+    """Yields the lines with `default:` or `case _` in a switch whose cases are codecs or profiles."""
+    for path in sorted((ROOT / "Sources").rglob("*.swift")):
+        # Whether the innermost switches have a case of a codec, by the indentation of their cases.
+        switches = {}
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            indent = len(line) - len(line.lstrip())
+            code = line.split("//")[0]
+            if re.search(r"\bswitch\b.*\{\s*$", code):
+                switches = {i: found for i, found in switches.items() if i < indent} | {indent: False}
+            elif indent in switches and CASE.search(code):
+                switches[indent] = True
+            elif switches.get(indent) and re.match(r"\s*(default|case _|case \(_(, _)*\)) *:", code):
                 yield f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
 
 
@@ -111,8 +130,8 @@ def compiled(tree):
 
 
 def main():
-    if found := list(comparisons()):
-        print("Switch over the codec, so that a third codec is a compiler error here:", *found, sep="\n")
+    if found := [*comparisons(), *defaults()]:
+        print("Switch over all codecs, so that a third codec is a compiler error here:", *found, sep="\n")
         return 1
     if found := list(unlisted(set(re.findall(r"^[-*] `(Sources/[^`]+)`", PAGE.read_text(), re.M)))):
         print("docs/ADDING-A-CODEC.md must list these files, because they name a codec:", *found, sep="\n")

@@ -73,21 +73,28 @@ package enum UnwrittenSampleDetector {
             for x in stride(from: left & ~15, to: right, by: 16) {
                 let isNarrow = right - x < 16
                 let columns = isNarrow ? x + 3..<x + 7 : x + 4..<x + 12
-                guard own.mayContain(plane, y, pair, x + 4) || mayBeFields && own.mayContain(plane, y, pair + 1, x + 4) else { continue }
+                guard
+                    own.mayContain(plane, y: y, index: pair, column: x + 4)
+                        || mayBeFields && own.mayContain(plane, y: y, index: pair + 1, column: x + 4)
+                else { continue }
                 func has(_ noise: Noise, _ isEqual: (Noise, Int) -> Bool) -> Bool {
                     let isFirst = isEqual(noise, pair)
                     // The two rows belong to different fields.
                     return isFirst && mayBeFields || (isFirst || mayBeFields) && isEqual(noise, pair + 1)
                 }
-                let isOwn = has(own) { $0.isEqual(to: plane, y, $1, columns) }
+                let isOwn = has(own) { $0.isEqual(to: plane, y: y, index: $1, columns: columns) }
                 if isOwn {
                     result.number = own.number
                     result.isDamaged = true
                 } else {
-                    let isKnown = others.contains { noise in has(noise) { $0.isEqual(to: plane, y, $1, columns) } }
+                    let isKnown = others.contains { noise in
+                        has(noise) { $0.isEqual(to: plane, y: y, index: $1, columns: columns) }
+                    }
                     if !isKnown {
                         // Fewer samples could be equal by chance.
-                        guard !isNarrow, own.isOfSameKind(plane, y, pair, columns), own.isOfSameKind(plane, y, pair + 1, columns) else { continue }
+                        guard !isNarrow, own.isOfSameKind(plane, y: y, index: pair, columns: columns),
+                            own.isOfSameKind(plane, y: y, index: pair + 1, columns: columns)
+                        else { continue }
                         result.isDamaged = true
                     }
                 }
@@ -143,20 +150,22 @@ package enum UnwrittenSampleDetector {
         }
 
         /// Whether the low byte of a sample is that of noise. The column is even.
-        func mayContain(_ plane: Plane, _ y: Int, _ index: Int, _ column: Int) -> Bool {
+        func mayContain(_ plane: Plane, y: Int, index: Int, column: Int) -> Bool {
             // SAFETY: the guard of `findings` keeps the row and the column inside the plane.
             unsafe plane.base[(y + rows[index]) * plane.stride + column * sampleSize]
                 == bytes[(index * Self.period + column & (Self.period - 1)) * sampleSize]
         }
 
         /// Whether columns of a row of a block are this noise. The columns are inside sixteen samples.
-        func isEqual(to plane: Plane, _ y: Int, _ index: Int, _ columns: Range<Int>) -> Bool {
-            unsafe compare(plane, y, index, columns) { unsafe memcmp($0, $1, columns.count * sampleSize) == 0 }
+        func isEqual(to plane: Plane, y: Int, index: Int, columns: Range<Int>) -> Bool {
+            unsafe compare(plane, y: y, index: index, columns: columns) {
+                unsafe memcmp($0, $1, columns.count * sampleSize) == 0
+            }
         }
 
         /// Whether columns of a row of a block are noise of any picture.
-        func isOfSameKind(_ plane: Plane, _ y: Int, _ index: Int, _ columns: Range<Int>) -> Bool {
-            unsafe compare(plane, y, index, columns) { samples, noise in
+        func isOfSameKind(_ plane: Plane, y: Int, index: Int, columns: Range<Int>) -> Bool {
+            unsafe compare(plane, y: y, index: index, columns: columns) { samples, noise in
                 stride(from: columns.lowerBound & 1, to: columns.count, by: 2).allSatisfy {
                     unsafe memcmp(samples + $0 * sampleSize, noise + $0 * sampleSize, sampleSize) == 0
                 }
@@ -164,7 +173,8 @@ package enum UnwrittenSampleDetector {
         }
 
         private func compare(
-            _ plane: Plane, _ y: Int, _ index: Int, _ columns: Range<Int>, _ body: (UnsafeRawPointer, UnsafeRawPointer) -> Bool
+            _ plane: Plane, y: Int, index: Int, columns: Range<Int>,
+            by body: (UnsafeRawPointer, UnsafeRawPointer) -> Bool
         ) -> Bool {
             let first = (index * Self.period + columns.lowerBound & (Self.period - 1)) * sampleSize
             // SAFETY: the guard of `findings` keeps the row and the columns inside the plane.

@@ -151,7 +151,7 @@ private struct HeldPicture {
         case .other: return
         case .slice, .trailing, .sequenceEnd: break
         }
-        gathered.add(unit, role, timing)
+        gathered.add(unit, role: role, timing: timing)
         if role == .sequenceEnd, gathered.hasSlices { try endPicture() }
     }
 
@@ -171,7 +171,7 @@ private struct HeldPicture {
         if let obstacle = picture.obstacle {
             // Later pictures may need the parameter sets and messages of this picture.
             gathered.bytes = done.otherBytes
-            return skip(index, done.timing, .init(obstacle))
+            return skip(index, timing: done.timing, reason: .init(obstacle))
         }
         if !picture.isSecondField {
             waiting.add(index, done.timing, isKey: picture.isKey, followsDamage: isDamaged || picture.isLeading && wasDamaged)
@@ -180,7 +180,9 @@ private struct HeldPicture {
         if !isGood { skipWaiting(index, .damaged) }
         try receive()
         if !picture.isShown { skipWaiting(index, .notShown) }
-        for late in waiting.takeOlder(than: index) { skip(late.index, late.timing, hasDelivered ? .damaged : .beforeStart) }
+        for late in waiting.takeOlder(than: index) {
+            skip(late.index, timing: late.timing, reason: hasDelivered ? .damaged : .beforeStart)
+        }
         release()
     }
 
@@ -214,7 +216,9 @@ private struct HeldPicture {
         _ = try decoder.send(end: true)
         try receive()
         decoder.flush()
-        for late in waiting.takeAll() { skip(late.index, late.timing, hasDelivered ? .damaged : .beforeStart) }
+        for late in waiting.takeAll() {
+            skip(late.index, timing: late.timing, reason: hasDelivered ? .damaged : .beforeStart)
+        }
         release()
     }
 
@@ -224,9 +228,9 @@ private struct HeldPicture {
         else { return }
         // Pictures that were sent before a key picture are returned before it, or never.
         for late in waiting.takeBefore(keyOf: index) {
-            skip(late.index, late.timing, hasDelivered ? .damaged : .beforeStart)
+            skip(late.index, timing: late.timing, reason: hasDelivered ? .damaged : .beforeStart)
         }
-        if decoder.frameIsDamaged { return skip(index, picture.timing, .damaged) }
+        if decoder.frameIsDamaged { return skip(index, timing: picture.timing, reason: .damaged) }
         let buffer = try frames.buffer(decoder)
         hasDelivered = true
         let outputPosition = outputPositions.removeValue(forKey: index) ?? nextOutputPosition
@@ -267,10 +271,10 @@ private struct HeldPicture {
     }
 
     private func skipWaiting(_ index: Int, _ reason: SkippedPicture.Reason) {
-        if let picture = waiting.take(index) { skip(index, picture.timing, reason) }
+        if let picture = waiting.take(index) { skip(index, timing: picture.timing, reason: reason) }
     }
 
-    private func skip(_ index: Int, _ timing: FrameTiming, _ reason: SkippedPicture.Reason) {
+    private func skip(_ index: Int, timing: FrameTiming, reason: SkippedPicture.Reason) {
         if reason != .notShown, reason != .beforeStart {
             let end = waiting.markFollowers(after: index)
             if end == .max { isDamaged = true }

@@ -48,7 +48,7 @@ package final class HardwareEncoder: VideoEncoder {
         let (device, profile) = try SetUp.retryTransientFaults(limits) { attempt in
             let device = attempt > 1 ? try display.reopened() ?? display : display
             device.watch.limitNanoseconds = limits.pictureNanoseconds
-            let profile = try device.watch.run("querying capabilities", device.vendor, .setUp) {
+            let profile = try device.watch.run("querying capabilities", on: device.vendor, scale: .setUp) {
                 try DeviceCapabilities(device, configuration.encodedCodec)
             }
             return (device, profile)

@@ -11,6 +11,14 @@ extension CodecProfile {
         }
     }
 
+    /// cpbBrVclFactor and cpbBrNalFactor, table A-2. Those of Main for a profile of another standard.
+    package var rateFactors: (vcl: Int, nal: Int) {
+        switch self {
+        case .h264High: (1250, 1500)
+        case .h264ConstrainedBaseline, .h264Main, .hevcMain, .hevcMain10: (1000, 1200)
+        }
+    }
+
     /// Returns the byte from constraint_set0_flag (the highest bit) on, H.264 7.4.2.1.1. The flags signal conformance
     /// to other profiles (set0, set1), level 1b (set3), frames only (set4) and no B slices (set5).
     func constraintFlags(level: Level, hasBFrames: Bool) -> UInt8 {

@@ -66,7 +66,7 @@ package struct Level: Sendable, Hashable {
     /// Returns level_idc. Level 1b is coded as 11 with constraint_set3_flag, and as 9 in the High profiles (A.3.1,
     /// A.3.4).
     package func level_idc(for profile: CodecProfile) -> UInt8 {
-        number == 9 && profile != .h264High ? 11 : UInt8(number)
+        number == 9 && !profile.hasHighElements ? 11 : UInt8(number)
     }
 
     /// Returns MaxDpbFrames, A.3.1 h: the number of frames of this size in the decoded picture buffer, at most 16.
@@ -76,11 +76,11 @@ package struct Level: Sendable, Hashable {
 
     /// Returns the maximum bit rate of the NAL units (A.3.1 j with cpbBrNalFactor).
     package func maxBitrate(profile: CodecProfile) -> BitsPerSecond {
-        BitsPerSecond(maxBR * (profile == .h264High ? 1500 : 1200))
+        BitsPerSecond(maxBR * profile.rateFactors.nal)
     }
 
     /// Returns the maximum size of the coded picture buffer for the NAL units, in bits (A.3.1 j with cpbBrNalFactor).
-    package func maxCPBSize(profile: CodecProfile) -> Int { maxCPB * (profile == .h264High ? 1500 : 1200) }
+    package func maxCPBSize(profile: CodecProfile) -> Int { maxCPB * profile.rateFactors.nal }
 
     /// Returns the limit that MinCR sets for pictures of this size (A.3.1 c, d; f_R for frames is 1/172).
     package func pictureSizeLimit(codedSize: VideoSize) -> PictureSizeLimit {

@@ -39,7 +39,7 @@ package struct PictureParameterSet: Sendable, Hashable {
     ///   - references: The default number of entries in list 0.
     package init(profile: CodecProfile, entropy: EntropyCoder, transform8x8: Bool, qp: Int, references: Int) {
         entropy_coding_mode_flag = entropy == .cabac
-        hasHighFields = profile == .h264High
+        hasHighFields = profile.hasHighElements
         transform_8x8_mode_flag = hasHighFields && transform8x8
         pic_init_qp = qp
         num_ref_idx_default_active[0] = max(references, 1)

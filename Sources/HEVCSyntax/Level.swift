@@ -29,37 +29,61 @@ package struct Level: Sendable, Hashable {
 
     /// All levels, ordered by capability.
     package static let all: [Level] = [
-        Level(10, 36_864, 552_960, br: 128, nil, cpb: 350, nil, segments: 16, tiles: (1, 1), minCR: 2),
-        Level(20, 122_880, 3_686_400, br: 1500, nil, cpb: 1500, nil, segments: 16, tiles: (1, 1), minCR: 2),
-        Level(21, 245_760, 7_372_800, br: 3000, nil, cpb: 3000, nil, segments: 20, tiles: (1, 1), minCR: 2),
-        Level(30, 552_960, 16_588_800, br: 6000, nil, cpb: 6000, nil, segments: 30, tiles: (2, 2), minCR: 2),
-        Level(31, 983_040, 33_177_600, br: 10000, nil, cpb: 10000, nil, segments: 40, tiles: (3, 3), minCR: 2),
-        Level(40, 2_228_224, 66_846_720, br: 12000, 30000, cpb: 12000, 30000, segments: 75, tiles: (5, 5), minCR: 4),
-        Level(41, 2_228_224, 133_693_440, br: 20000, 50000, cpb: 20000, 50000, segments: 75, tiles: (5, 5), minCR: 4),
-        Level(50, 8_912_896, 267_386_880, br: 25000, 100_000, cpb: 25000, 100_000, segments: 200, tiles: (11, 10), minCR: 6),
-        Level(51, 8_912_896, 534_773_760, br: 40000, 160_000, cpb: 40000, 160_000, segments: 200, tiles: (11, 10), minCR: 8),
-        Level(52, 8_912_896, 1_069_547_520, br: 60000, 240_000, cpb: 60000, 240_000, segments: 200, tiles: (11, 10), minCR: 8),
-        Level(60, 35_651_584, 1_069_547_520, br: 60000, 240_000, cpb: 60000, 240_000, segments: 600, tiles: (22, 20), minCR: 8),
         Level(
-            61, 35_651_584, 2_139_095_040, br: 120_000, 480_000, cpb: 120_000, 480_000, segments: 600, tiles: (22, 20), minCR: 8),
+            10, maxLumaPs: 36_864, maxLumaSr: 552_960, maxBR: (128, nil), maxCPB: (350, nil), segments: 16,
+            tiles: (1, 1), minCR: 2),
         Level(
-            62, 35_651_584, 4_278_190_080, br: 240_000, 800_000, cpb: 240_000, 800_000, segments: 600, tiles: (22, 20), minCR: 6),
+            20, maxLumaPs: 122_880, maxLumaSr: 3_686_400, maxBR: (1500, nil), maxCPB: (1500, nil), segments: 16,
+            tiles: (1, 1), minCR: 2),
+        Level(
+            21, maxLumaPs: 245_760, maxLumaSr: 7_372_800, maxBR: (3000, nil), maxCPB: (3000, nil), segments: 20,
+            tiles: (1, 1), minCR: 2),
+        Level(
+            30, maxLumaPs: 552_960, maxLumaSr: 16_588_800, maxBR: (6000, nil), maxCPB: (6000, nil), segments: 30,
+            tiles: (2, 2), minCR: 2),
+        Level(
+            31, maxLumaPs: 983_040, maxLumaSr: 33_177_600, maxBR: (10000, nil), maxCPB: (10000, nil), segments: 40,
+            tiles: (3, 3), minCR: 2),
+        Level(
+            40, maxLumaPs: 2_228_224, maxLumaSr: 66_846_720, maxBR: (12000, 30000), maxCPB: (12000, 30000),
+            segments: 75, tiles: (5, 5), minCR: 4),
+        Level(
+            41, maxLumaPs: 2_228_224, maxLumaSr: 133_693_440, maxBR: (20000, 50000), maxCPB: (20000, 50000),
+            segments: 75, tiles: (5, 5), minCR: 4),
+        Level(
+            50, maxLumaPs: 8_912_896, maxLumaSr: 267_386_880, maxBR: (25000, 100_000), maxCPB: (25000, 100_000),
+            segments: 200, tiles: (11, 10), minCR: 6),
+        Level(
+            51, maxLumaPs: 8_912_896, maxLumaSr: 534_773_760, maxBR: (40000, 160_000), maxCPB: (40000, 160_000),
+            segments: 200, tiles: (11, 10), minCR: 8),
+        Level(
+            52, maxLumaPs: 8_912_896, maxLumaSr: 1_069_547_520, maxBR: (60000, 240_000), maxCPB: (60000, 240_000),
+            segments: 200, tiles: (11, 10), minCR: 8),
+        Level(
+            60, maxLumaPs: 35_651_584, maxLumaSr: 1_069_547_520, maxBR: (60000, 240_000), maxCPB: (60000, 240_000),
+            segments: 600, tiles: (22, 20), minCR: 8),
+        Level(
+            61, maxLumaPs: 35_651_584, maxLumaSr: 2_139_095_040, maxBR: (120_000, 480_000), maxCPB: (120_000, 480_000),
+            segments: 600, tiles: (22, 20), minCR: 8),
+        Level(
+            62, maxLumaPs: 35_651_584, maxLumaSr: 4_278_190_080, maxBR: (240_000, 800_000), maxCPB: (240_000, 800_000),
+            segments: 600, tiles: (22, 20), minCR: 6),
     ]
 
     /// The highest level, 6.2.
     package static let highest = all[all.count - 1]
 
     private init(
-        _ number: Int, _ maxLumaPs: Int, _ maxLumaSr: Int, br mainRate: Int, _ highRate: Int?, cpb mainBuffer: Int,
-        _ highBuffer: Int?, segments: Int, tiles: (rows: Int, columns: Int), minCR: Int
+        _ number: Int, maxLumaPs: Int, maxLumaSr: Int, maxBR: (main: Int, high: Int?), maxCPB: (main: Int, high: Int?),
+        segments: Int, tiles: (rows: Int, columns: Int), minCR: Int
     ) {
         self.number = number
         self.maxLumaPs = maxLumaPs
         self.maxLumaSr = maxLumaSr
-        maxBRMain = mainRate
-        maxBRHigh = highRate
-        maxCPBMain = mainBuffer
-        maxCPBHigh = highBuffer
+        maxBRMain = maxBR.main
+        maxBRHigh = maxBR.high
+        maxCPBMain = maxCPB.main
+        maxCPBHigh = maxCPB.high
         maxSliceSegmentsPerPicture = segments
         maxTileRows = tiles.rows
         maxTileCols = tiles.columns

@@ -74,7 +74,7 @@ package struct SequenceParameterSet: Sendable, Hashable {
         pic_height_in_luma_samples = coded.height
         conf_win_right_offset = (coded.width - size.width) / 2
         conf_win_bottom_offset = (coded.height - size.height) / 2
-        bit_depth_luma = profile == .hevcMain10 ? 10 : 8
+        bit_depth_luma = profile.bitDepth
         bit_depth_chroma = bit_depth_luma
         self.subLayers = subLayers
         self.vui = vui

@@ -30,7 +30,7 @@ package final class PacketDecoder {
         _ = LibAV.takeLog()
         var options = VideoDecoder.Options()
         options.strict = true
-        decoder = unsafe try VideoDecoder(found, parameters: nil, timeBase: nil, options, av)
+        decoder = unsafe try VideoDecoder(found, parameters: nil, timeBase: nil, options: options, av: av)
     }
 
     /// Decodes one access unit, and calls `onFrame` for each picture that becomes ready. Blocks.
@@ -66,14 +66,14 @@ package final class PacketDecoder {
                 if let planes = unsafe PixelPlanes(frame) {
                     unsafe try onFrame(planes, time)
                 } else {
-                    unsafe try convert(PictureView(frame: frame), time, onFrame)
+                    unsafe try convert(PictureView(frame: frame), time: time, onFrame: onFrame)
                 }
             }
         }
     }
 
     /// Converts a picture whose layout vaenc does not have to I420, and calls `onFrame`.
-    private func convert(_ picture: PictureView, _ time: MediaTime, _ onFrame: FrameHandler) throws {
+    private func convert(_ picture: PictureView, time: MediaTime, onFrame: FrameHandler) throws {
         let size = unsafe picture.size
         if staging?.size != size { staging = try SystemPixelBuffer(format: .i420, size: size) }
         let converter = self.converter ?? PixelConverter()

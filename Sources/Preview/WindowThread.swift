@@ -48,7 +48,7 @@ enum WindowThread {
             unsafe sdl.pointee.SDL_SetMainReady!()
             unsafe try begin(sdl)
             defer { unsafe sdl.pointee.SDL_QuitSubSystem!(SDL_INIT_VIDEO) }
-            unsafe try show(size, link, sdl)
+            unsafe try show(size, link: link, sdl: sdl)
         } catch {
             link.withLock { $0.failure = error as? VaencError ?? VaencError(.internalFault, "\(error)") }
         }
@@ -56,7 +56,7 @@ enum WindowThread {
     }
 
     // SAFETY: The window, renderer and texture are created here, used only on this thread, and freed before it ends.
-    private static func show(_ size: VideoSize, _ link: Monitor<WindowLink>, _ sdl: UnsafePointer<VaencSDL>) throws {
+    private static func show(_ size: VideoSize, link: Monitor<WindowLink>, sdl: UnsafePointer<VaencSDL>) throws {
         let (width, height) = (Int32(size.width), Int32(size.height))
         let title = link.withLockWithoutNotifying { $0.title }
         let flags = SDL_WINDOW_RESIZABLE.rawValue

@@ -18,8 +18,8 @@ package struct HRDTiming: Sendable, Hashable {
     /// Creates the timing of a stream before its first picture.
     ///
     /// - Parameters:
-    ///   - bitrate: BitRate as signalled in the VUI, in bits per second.
-    ///   - bufferSize: CpbSize as signalled in the VUI, in bits.
+    ///   - bitrate: BitRate as signaled in the VUI, in bits per second.
+    ///   - bufferSize: CpbSize as signaled in the VUI, in bits.
     ///   - initialFullness: The bits in the buffer when the first picture is decoded.
     ///   - leastFillerBytes: The minimum size of the codec's filler NAL unit with its start code.
     package init(

@@ -22,11 +22,11 @@ package enum ReferenceDisplay {
     package static func open(
         _ variables: [String: String] = [:], faults: [String: String] = [:], limitNanoseconds: UInt64? = nil
     ) throws -> Display {
-        try Display.inAFewTries { try openOnce(variables, faults, limitNanoseconds) }
+        try Display.inAFewTries { try openOnce(variables, faults: faults, limit: limitNanoseconds) }
     }
 
     private static func openOnce(
-        _ variables: [String: String], _ faults: [String: String], _ limit: UInt64?
+        _ variables: [String: String], faults: [String: String], limit: UInt64?
     ) throws -> Display {
         guard let folder = DriverFolder.find() else {
             throw VaencError(
@@ -47,7 +47,7 @@ package enum ReferenceDisplay {
                 throw VaencError(.deviceFailed, "out of memory for the reference driver")
             }
             return try unsafe Display(handle: handle, kind: .reference, path: nil, limitNanoseconds: limit) {
-                try openOnce(variables, faults, $0)
+                try openOnce(variables, faults: faults, limit: $0)
             }
         }
     }

@@ -63,7 +63,7 @@ final class EncodeWorker: Sendable {
     private let headers: StreamHeaders
     private let handler: PacketHandler
 
-    init(_ settings: EncoderSettings, _ headers: StreamHeaders, _ handler: @escaping PacketHandler) {
+    init(_ settings: EncoderSettings, headers: StreamHeaders, handler: @escaping PacketHandler) {
         self.settings = settings
         self.headers = headers
         self.handler = handler
@@ -172,7 +172,7 @@ final class EncodeWorker: Sendable {
         from encoder: CodecContext, _ history: inout TimeHistory, _ compliance: inout SoftwareRateCompliance
     ) throws {
         while let output = try encoder.receive() {
-            guard var packet = history.packet(output, headers, settings.codec) else {
+            guard var packet = history.packet(output, headers: headers, codec: settings.codec) else {
                 throw VaencError(.internalFault, "the software encoder returned a packet of an unknown picture")
             }
             let isOver = monitor.withLock { state in
@@ -243,7 +243,7 @@ private struct TimeHistory {
     }
 
     /// Returns the packet as the session delivers it; nil for an unknown picture.
-    mutating func packet(_ output: CodecContext.Output, _ headers: StreamHeaders, _ codec: VideoCodec) -> EncodedPacket?
+    mutating func packet(_ output: CodecContext.Output, headers: StreamHeaders, codec: VideoCodec) -> EncodedPacket?
     {
         guard let entry = entries[output.presentationIndex] else { return nil }
         let decodeIndex = self.decodeIndex(output)

@@ -9,11 +9,16 @@ extension EncoderSettings {
         switch library {
         case .x264:
             let profile = wantedProfile
-            let name = profile == .h264ConstrainedBaseline ? "baseline" : profile == .h264Main ? "main" : "high"
+            let name =
+                switch profile {
+                case .h264ConstrainedBaseline: "baseline"
+                case .h264Main: "main"
+                case .h264High, .hevcMain, .hevcMain10: "high"
+                }
             options.append(("profile", name))
             var entropy = c.coding.entropy ?? .cabac
             var why = Self.why(c.coding.entropy)
-            if profile == .h264ConstrainedBaseline, entropy == .cabac {
+            if !profile.entropyCoders.contains(entropy) {
                 (entropy, why) = (.cavlc, "the profile supports CAVLC only")
             }
             set("cabac", entropy == .cabac ? 1 : 0)
@@ -52,7 +57,7 @@ extension EncoderSettings {
         case .x264: break
         case .x265: return nil
         }
-        if let profile = c.profile, profile != .h264High { return profile }
+        if let profile = c.profile, !profile.hasHighElements { return profile }
         return c.coding.transform8x8 ?? (preset < Self.presetNames.count) ? .h264High : .h264Main
     }
 
@@ -85,7 +90,7 @@ extension EncoderSettings {
             let (used, why): (Bool, SettingReason)
             switch library {
             case .x264:
-                (used, why) = (wanted && wantedProfile == .h264High, "only the High profile supports it")
+                (used, why) = (wanted && wantedProfile.hasHighElements, "only the High profile supports it")
                 set("8x8dct", used ? 1 : 0)
             case .x265: (used, why) = (true, "HEVC always uses it")
             }

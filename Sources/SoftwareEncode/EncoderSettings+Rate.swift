@@ -302,7 +302,7 @@ extension EncoderSettings {
         let range = (c.rate.minQP ?? 0)...max(c.rate.maxQP ?? 51, c.rate.minQP ?? 0)
         let lowest = max(library.lowestQP, range.lowerBound)
         func clampedQP(_ qp: Int) -> Int { min(max(qp, lowest), max(lowest, range.upperBound)) }
-        func reason(_ asked: Int?, _ used: Int, _ otherwise: SettingReason) -> SettingReason {
+        func reason(_ asked: Int?, used: Int, otherwise: SettingReason) -> SettingReason {
             guard let asked else { return otherwise }
             if asked == used { return .requested }
             return range.contains(asked)
@@ -312,21 +312,27 @@ extension EncoderSettings {
         let qpI = clampedQP(c.rate.qpI ?? qp), qpB = clampedQP(c.rate.qpB ?? qp)
         set("qp", qp)
         report(
-            "qp", asked: c.rate.qp, used: "\(qp)", why: reason(c.rate.qp, qp, c.rate.quality == nil ? .standard : "from the quality"))
+            "qp", asked: c.rate.qp, used: "\(qp)",
+            why: reason(c.rate.qp, used: qp, otherwise: c.rate.quality == nil ? .standard : "from the quality"))
         if let quality = c.rate.quality {
             report(
                 "quality", asked: quality, used: c.rate.qp == nil ? "\(qp)" : "none",
-                why: c.rate.qp != nil ? "`qp` is set" : qp == quality ? "used as the QP" : reason(quality, qp, ""))
+                why: c.rate.qp != nil
+                    ? "`qp` is set" : qp == quality ? "used as the QP" : reason(quality, used: qp, otherwise: ""))
         }
         func ratio(_ difference: Int) -> String { "\(Self.power(Double(difference) / 6))" }
         set("ipratio", ratio(qp - qpI))
         set("pbratio", ratio(qpB - qp))
-        report("qpI", asked: c.rate.qpI, used: "\(qpI)", why: reason(c.rate.qpI, qpI, "same as P pictures"))
+        report(
+            "qpI", asked: c.rate.qpI, used: "\(qpI)",
+            why: reason(c.rate.qpI, used: qpI, otherwise: "same as P pictures"))
         if c.rate.qpB != nil, reorderDepth == 0 {
             report("qpB", asked: c.rate.qpB, used: "none", why: "no B pictures")
         } else {
             let finer = reorderDepth > 1 && qpB > qp ? "; B pictures that others refer to are finer" : ""
-            report("qpB", asked: c.rate.qpB, used: "\(qpB)", why: "\(reason(c.rate.qpB, qpB, "same as P pictures"))\(finer)")
+            report(
+                "qpB", asked: c.rate.qpB, used: "\(qpB)",
+                why: "\(reason(c.rate.qpB, used: qpB, otherwise: "same as P pictures"))\(finer)")
         }
     }
 

@@ -125,7 +125,7 @@ extension EncoderSettings {
         var count = c.structure.bFrames ?? 2
         var why = Self.why(c.structure.bFrames)
         if count > 0, c.pipeline.lowLatency { (count, why) = (0, "low latency does not reorder") }
-        if count > 0, c.profile == .h264ConstrainedBaseline { (count, why) = (0, "the profile has no B frames") }
+        if count > 0, c.profile?.allowsBPictures == false { (count, why) = (0, "the profile has no B frames") }
         if count > 0, gop == 1 { (count, why) = (0, "every picture is a key frame") }
         // A closed GOP ends with a P picture.
         let most = max(gop - (c.structure.openGOP && !c.structure.intraRefresh ? 1 : 2), 0)

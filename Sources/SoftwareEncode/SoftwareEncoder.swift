@@ -95,7 +95,7 @@ public final class SoftwareEncoder: VideoEncoder {
             else { throw VaencError(.deviceFailed, "\(settings.encoderName) wrote no parameter sets") }
             headers.adoptHRD(settings)
             let description = try describe(headers)
-            let worker = EncodeWorker(settings, headers, handler)
+            let worker = EncodeWorker(settings, headers: headers, handler: handler)
             try worker.start(context)
             prepared = Prepared(description: description, worker: worker)
         }

@@ -56,7 +56,7 @@ enum SoftwareLevel {
     /// Returns the limits of a level over all NAL units: the rate in bits per second, the buffer size in bits, and the
     /// maximum size of pictures. Returns nil if the codec has no such level.
     static func limits(
-        _ level: CodecLevel, _ profile: CodecProfile, _ tier: Tier?, size: VideoSize
+        _ level: CodecLevel, profile: CodecProfile, tier: Tier?, size: VideoSize
     ) -> (rate: Int, buffer: Int, pictures: PictureSizeLimit)? {
         guard let number = numbers(profile.codec).first(where: { $0 == level.tenths }) else { return nil }
         switch profile.codec {

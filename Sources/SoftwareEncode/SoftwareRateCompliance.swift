@@ -18,18 +18,21 @@ struct SoftwareRateCompliance {
         // The libraries choose a level by the size and the requested maximum rate. Without a maximum, the actual bits
         // may exceed that level, which is then no limit. A later change of the rate does not change the level.
         let isLimit = configuration.level != nil || settings.limits.base.maxRate > 0
-        let level = isLimit ? SoftwareLevel.limits(headers.level, headers.profile, headers.tier, size: settings.codedSize) : nil
+        let level =
+            isLimit
+            ? SoftwareLevel.limits(
+                headers.level, profile: headers.profile, tier: headers.tier, size: settings.codedSize) : nil
         stream = StreamLimits(
             frameRate: configuration.frameRate, levelRate: level?.rate ?? .max, levelBuffer: level?.buffer ?? .max)
         // The libraries do not consider the minimum compression ratio.
         stream.levelPictures = configuration.level == nil ? nil : level?.pictures
         stream.maxSliceBytes = settings.library.limitsSliceBytes ? configuration.rate.maxSliceBytes : nil
-        Self.follow(settings.limits, mode, &stream)
+        Self.follow(settings.limits, mode: mode, stream: &stream)
         limits = RateComplianceTracker(stream)
         delays = DecoderDelays(settings, headers)
     }
 
-    private static func follow(_ rate: RateLimits, _ mode: RateControlMode, _ stream: inout StreamLimits) {
+    private static func follow(_ rate: RateLimits, mode: RateControlMode, stream: inout StreamLimits) {
         // Only the window with the lowest rate is enforced.
         stream.windows = rate.windows
         // A window lowers the rate that the library is given, but not the maximum.
@@ -37,7 +40,7 @@ struct SoftwareRateCompliance {
     }
 
     mutating func change(_ rate: RateLimits, pending: Int) {
-        Self.follow(rate, mode, &stream)
+        Self.follow(rate, mode: mode, stream: &stream)
         limits.change(stream, pending: pending)
     }
 

@@ -84,7 +84,7 @@ struct StreamHRD: Sendable, Hashable {
         guard SequenceFields(&bits) != nil else { return false }
         if bits.flag() { for _ in 0..<4 { bits.ue() } }  // frame_cropping_flag
         guard bits.flag() else { return false }  // vui_parameters_present_flag
-        Self.skipColour(&bits)
+        Self.skipColor(&bits)
         guard bits.flag(), readTiming(&bits, .h264) else { return false }
         bits.position += 1
         guard bits.flag(), bits.ue() == 0 else { return false }  // nal_hrd_parameters_present_flag, cpb_cnt_minus1
@@ -98,7 +98,7 @@ struct StreamHRD: Sendable, Hashable {
     }
 
     /// Skips vui_parameters() up to the chroma locations, which is the same in both codecs.
-    private static func skipColour(_ bits: inout UnescapedBits) {
+    private static func skipColor(_ bits: inout UnescapedBits) {
         let extendedAspect = 255
         if bits.flag(), bits.u(8) == extendedAspect { bits.position += 32 }
         if bits.flag() { bits.position += 1 }  // overscan_info_present_flag
@@ -139,7 +139,7 @@ struct StreamHRD: Sendable, Hashable {
         guard bits.ue() == 0, !bits.flag() else { return false }
         bits.position += 2
         guard bits.flag() else { return false }  // vui_parameters_present_flag
-        Self.skipColour(&bits)
+        Self.skipColor(&bits)
         bits.position += 2
         hasFieldInformation = bits.flag()
         if bits.flag() { for _ in 0..<4 { bits.ue() } }  // default_display_window_flag

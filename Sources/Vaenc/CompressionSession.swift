@@ -210,12 +210,12 @@ public final class CompressionSession: Sendable {
         options: FrameOptions = FrameOptions(), isolation: isolated (any Actor)? = #isolation
     ) throws {
         let timing = FrameTiming(presentation: presentation, duration: duration)
-        try encode(buffer, timing, options, from: BlockingCall(on: isolation), isCancelled: { false })
+        try encode(buffer, timing: timing, options: options, from: BlockingCall(on: isolation), isCancelled: { false })
     }
 
     /// - Parameter caller: The call that blocks; nil on a thread of the session.
     func encode(
-        _ buffer: any PixelBuffer, _ timing: FrameTiming, _ options: FrameOptions, from caller: BlockingCall?,
+        _ buffer: any PixelBuffer, timing: FrameTiming, options: FrameOptions, from caller: BlockingCall?,
         isCancelled: () -> Bool
     ) throws {
         try timing.check()
@@ -335,7 +335,7 @@ public final class CompressionSession: Sendable {
         let timing = FrameTiming(presentation: presentation, duration: duration)
         try await frames.run { [self] request in
             request.whenCancelled { [channel] in channel?.wake() }
-            try encode(buffer, timing, options, from: nil, isCancelled: { request.isCancelled })
+            try encode(buffer, timing: timing, options: options, from: nil, isCancelled: { request.isCancelled })
         }
     }
 

@@ -45,7 +45,7 @@ public enum Devices {
     ///   - reports: The reports that `reports(asked)` returned.
     ///   - asked: The requested device.
     public static func defaultChoice(among reports: [DeviceReport], asked: DeviceSelector = .auto) -> Default {
-        func makeDefault(_ report: DeviceReport, _ device: String?, _ why: String) -> Default {
+        func makeDefault(_ report: DeviceReport, device: String?, why: String) -> Default {
             let choice = CodecChoice.choose(on: report)
             let name = choice.codec.standardName
             return Default(device: device, codec: choice.codec, why: "\(why); \(name): \(choice.why)")
@@ -59,15 +59,15 @@ public enum Devices {
             guard let report = reports.first, encodes(report) else {
                 return Default(device: nil, codec: .h264, why: reports.first?.why ?? "\(asked) does not encode H.264")
             }
-            return makeDefault(report, report.path ?? report.kind.rawValue, "the requested device")
+            return makeDefault(report, device: report.path ?? report.kind.rawValue, why: "the requested device")
         }
         let hardware = reports.filter { $0.kind == .vaapi }
         if let device = hardware.first(where: encodes) {
-            return makeDefault(device, device.path, "the first device that encodes")
+            return makeDefault(device, device: device.path, why: "the first device that encodes")
         }
         let why = hardware.first.map { $0.why ?? "\($0.path ?? "the GPU") does not encode H.264" } ?? "there is no render node"
         if let software = reports.first(where: { $0.kind == .software }), software.usable {
-            return makeDefault(software, "software", "no hardware encoder (\(why))")
+            return makeDefault(software, device: "software", why: "no hardware encoder (\(why))")
         }
         return Default(device: nil, codec: .h264, why: "no hardware encoder (\(why)) and no software encoder")
     }

@@ -36,30 +36,32 @@ public struct EncoderChoice: Sendable, Hashable {
                 .unavailable, "`requireHardware` does not allow the requested software encoder",
                 remedy: "leave out `requireHardware`")
         }
-        guard requireHardware else { return try selected(device, configuration, requireHardware: false, handler) }
+        guard requireHardware else {
+            return try selected(device, configuration: configuration, requireHardware: false, handler: handler)
+        }
         do {
-            return try selected(device, configuration, requireHardware: true) { result in
+            return try selected(device, configuration: configuration, requireHardware: true) { result in
                 handler(result.mapError { HardwareRequirement.advised($0) })
             }
         } catch { throw HardwareRequirement.advised(error) }
     }
 
     private static func selected(
-        _ device: DeviceSelector, _ configuration: EncoderConfiguration, requireHardware: Bool,
-        _ handler: @escaping PacketHandler
+        _ device: DeviceSelector, configuration: EncoderConfiguration, requireHardware: Bool,
+        handler: @escaping PacketHandler
     ) throws -> ChosenEncoder {
         switch device {
         case .software: return try software(configuration, handler)
         case .reference:
             return try hardware(configuration, kind: .reference, path: nil, handler) { try ReferenceDisplay.open() }
-        case .path(let path): return try hardware(path, configuration, handler)
+        case .path(let path): return try hardware(path, configuration: configuration, handler: handler)
         case .pci(let address):
             guard let node = RenderNode.all().first(where: { $0.pciAddress == address }) else {
                 throw VaencError(
                     .unavailable, "there is no GPU with a render node at PCI address \(address)",
                     remedy: RenderNode.advice())
             }
-            return try hardware(node.path, configuration, handler)
+            return try hardware(node.path, configuration: configuration, handler: handler)
         case .auto:
             return try automatic(configuration, requireHardware: requireHardware, handler: handler)
         }
@@ -76,7 +78,7 @@ public struct EncoderChoice: Sendable, Hashable {
     }
 
     private static func hardware(
-        _ path: String, _ configuration: EncoderConfiguration, _ handler: @escaping PacketHandler
+        _ path: String, configuration: EncoderConfiguration, handler: @escaping PacketHandler
     ) throws -> ChosenEncoder {
         try hardware(configuration, kind: .vaapi, path: path, handler) { try Display.open(renderNode: path) }
     }
@@ -139,7 +141,7 @@ public struct EncoderChoice: Sendable, Hashable {
         let nodes = RenderNode.all()
         for node in nodes {
             do {
-                let chosen = try hardware(node.path, configuration, handler)
+                let chosen = try hardware(node.path, configuration: configuration, handler: handler)
                 try chosen.encoder.prepare()
                 return chosen
             } catch let error as any DescribedError where error.category == .usage {

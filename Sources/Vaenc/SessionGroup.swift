@@ -59,7 +59,7 @@ public final class SessionGroup {
     /// Checks that the sessions can encode a frame.
     ///
     /// - Throws: `usage` for an invalid frame, before any session has taken it.
-    private func check(_ buffer: any PixelBuffer, _ timing: FrameTiming, _ options: FrameOptions) throws {
+    private func check(_ buffer: any PixelBuffer, timing: FrameTiming, options: FrameOptions) throws {
         try timing.check()
         try options.check(size)
         guard buffer.size == size else {
@@ -132,13 +132,15 @@ public final class SessionGroup {
         options: FrameOptions = FrameOptions(), isolation: isolated (any Actor)? = #isolation
     ) throws {
         let (timing, caller) = (FrameTiming(presentation: presentation, duration: duration), BlockingCall(on: isolation))
-        if sessions.count == 1 { return try sessions[0].encode(buffer, timing, options, from: caller) { false } }
-        try check(buffer, timing, options)
+        if sessions.count == 1 {
+            return try sessions[0].encode(buffer, timing: timing, options: options, from: caller) { false }
+        }
+        try check(buffer, timing: timing, options: options)
         try waitForReaders(caller)
         try each { index in
             let sessionBuffer = try sessions[index].makePixelBuffer()
             try copy(buffer, to: sessionBuffer, of: index)
-            try sessions[index].encode(sessionBuffer, timing, options, from: caller) { false }
+            try sessions[index].encode(sessionBuffer, timing: timing, options: options, from: caller) { false }
         }
     }
 
@@ -152,7 +154,7 @@ public final class SessionGroup {
         if sessions.count == 1 {
             return try await sessions[0].encode(buffer, presentation: presentation, duration: duration, options: options)
         }
-        try check(buffer, FrameTiming(presentation: presentation, duration: duration), options)
+        try check(buffer, timing: FrameTiming(presentation: presentation, duration: duration), options: options)
         var isTaken = false
         try await each { index in
             let session = sessions[index]

@@ -74,14 +74,43 @@ public enum CodecProfile: String, Sendable, Hashable, Codable, CaseIterable {
     }
 
     /// The bit depth of coded samples.
-    public var bitDepth: Int { self == .hevcMain10 ? 10 : 8 }
+    public var bitDepth: Int {
+        switch self {
+        case .h264ConstrainedBaseline, .h264Main, .h264High, .hevcMain: 8
+        case .hevcMain10: 10
+        }
+    }
+
+    /// The entropy coders that the profile allows.
+    package var entropyCoders: [EntropyCoder] {
+        switch self {
+        case .h264ConstrainedBaseline: [.cavlc]
+        case .h264Main, .h264High, .hevcMain, .hevcMain10: codec.entropyCoders
+        }
+    }
+
+    /// Whether the profile allows B pictures.
+    package var allowsBPictures: Bool {
+        switch self {
+        case .h264ConstrainedBaseline: false
+        case .h264Main, .h264High, .hevcMain, .hevcMain10: true
+        }
+    }
+
+    /// Whether the profile has `transform_8x8_mode_flag` and the other elements of H.264's High profiles.
+    package var hasHighElements: Bool {
+        switch self {
+        case .h264High: true
+        case .h264ConstrainedBaseline, .h264Main, .hevcMain, .hevcMain10: false
+        }
+    }
 
     /// The name in reports that also give the codec: `Main`, `Main 10`.
     public var shortName: String {
         switch self {
+        case .h264ConstrainedBaseline, .h264Main, .h264High: rawValue
         case .hevcMain: "Main"
         case .hevcMain10: "Main 10"
-        default: rawValue
         }
     }
 }

@@ -24,7 +24,7 @@ extension EncoderConfiguration {
         }
         // In QVBR, the bit rate is a maximum, not the rate that will be used.
         guard mode != .qvbr, let average = rate.bitrate else { return }
-        func check(_ most: Double, _ option: String, _ what: String) throws(VaencError) {
+        func check(_ most: Double, option: String, what: String) throws(VaencError) {
             guard most < Double(average.value) else { return }
             throw VaencError(
                 .usage,
@@ -33,14 +33,17 @@ extension EncoderConfiguration {
                 remedy: "raise `\(option)`, or lower `bitrate`")
         }
         if let bytes = rate.maxFrameBytes {
-            try check(Double(bytes) * 8 * fps, "maxFrameBytes", "pictures of \(bytes) bytes")
+            try check(Double(bytes) * 8 * fps, option: "maxFrameBytes", what: "pictures of \(bytes) bytes")
         }
-        if let bits = rate.vbvSize { try check(Double(bits) * fps, "vbvSize", "pictures that fit a buffer of \(bits) bits") }
+        if let bits = rate.vbvSize {
+            try check(Double(bits) * fps, option: "vbvSize", what: "pictures that fit a buffer of \(bits) bits")
+        }
         for limit in rate.dataRateLimits where limit.duration > .zero {
             // The largest number of pictures in a window of this duration, wherever the window begins.
             let count = max((limit.duration.seconds * fps - 1e-6).rounded(.up), 1)
             try check(
-                Double(limit.bytes) * 8 * fps / count, "dataRateLimits", "\(limit.bytes) bytes in \(limit.duration.seconds) s")
+                Double(limit.bytes) * 8 * fps / count, option: "dataRateLimits",
+                what: "\(limit.bytes) bytes in \(limit.duration.seconds) s")
         }
     }
 }

@@ -41,20 +41,25 @@ public struct LimitViolations: Sendable, Hashable, Codable {
 
     /// One line for people for each exceeded limit, with a remedy.
     public var notices: [String] {
-        func line(_ count: Int, _ what: String, _ remedy: String) -> String? {
+        func line(_ count: Int, what: String, remedy: String) -> String? {
             count == 0 ? nil : "\(count) \(count == 1 ? "picture" : "pictures") \(what): \(remedy)"
         }
         return [
             line(
-                bufferUnderflows, "arrived too late for the decoder's buffer that the stream's HRD parameters describe",
-                "\(Remedy.buffer), or use `hrdParameters` off"),
-            line(overMaxFrameBytes, "exceeded `maxFrameBytes`", Remedy.frameBytes),
-            line(overMaxSliceBytes, "had a slice larger than `maxSliceBytes`", Remedy.sliceBytes),
-            line(overDataRateLimits, "exceeded a limit of `dataRateLimits`", Remedy.dataRate),
-            line(overMaxBitrate, "exceeded `maxBitrate` (by default 1.5 times `bitrate`) within one second", Remedy.maximum),
+                bufferUnderflows,
+                what: "arrived too late for the decoder's buffer that the stream's HRD parameters describe",
+                remedy: "\(Remedy.buffer), or use `hrdParameters` off"),
+            line(overMaxFrameBytes, what: "exceeded `maxFrameBytes`", remedy: Remedy.frameBytes),
+            line(overMaxSliceBytes, what: "had a slice larger than `maxSliceBytes`", remedy: Remedy.sliceBytes),
+            line(overDataRateLimits, what: "exceeded a limit of `dataRateLimits`", remedy: Remedy.dataRate),
             line(
-                overLevel, "exceeded the bit rate, the buffer, the picture size or the number of slices of the stream's level",
-                "use a higher `level`, lower the rate, or raise `maxSliceBytes` if it is set"),
+                overMaxBitrate, what: "exceeded `maxBitrate` (by default 1.5 times `bitrate`) within one second",
+                remedy: Remedy.maximum),
+            line(
+                overLevel,
+                what:
+                    "exceeded the bit rate, the buffer, the picture size or the number of slices of the stream's level",
+                remedy: "use a higher `level`, lower the rate, or raise `maxSliceBytes` if it is set"),
         ].compactMap { $0 }
     }
 }

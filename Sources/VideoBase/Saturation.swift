@@ -1,5 +1,5 @@
 extension FixedWidthInteger {
-    /// Creates an integer from a number rounded towards zero. A number that is out of range gives the nearest integer,
+    /// Creates an integer from a number rounded toward zero. A number that is out of range gives the nearest integer,
     /// and NaN gives 0.
     package init(saturating value: Double) {
         if value.isNaN {

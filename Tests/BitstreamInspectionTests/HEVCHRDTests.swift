@@ -68,7 +68,7 @@ import Testing
         let schedule = try #require(stream.hrd()?.schedules.first)
         let fullest = schedule.fullness.map(\.before).max() ?? 0
         var changed = stream
-        changed.changeSchedule { $0.bitRate /= 3 }
+        changed.changeSchedule { $0.bitrate /= 3 }
         #expect(changed.hrd()?.conforms == false)
         changed = stream
         changed.changeSchedule { $0.cpbSize = Int(fullest * 0.95) }

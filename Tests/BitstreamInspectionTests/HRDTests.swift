@@ -94,12 +94,12 @@ import Testing
         changed.changeSchedule { $0.cpbSize = Int(fullest) + 2 }
         #expect(changed.hrd()?.conforms == true)
         changed = stream
-        changed.changeSchedule { $0.bitRate /= 3 }
+        changed.changeSchedule { $0.bitrate /= 3 }
         #expect(changed.hrd()?.conforms == false)
         if schedule.isConstant {
             for factor in [0.97, 1.03] {
                 changed = stream
-                changed.changeSchedule { $0.bitRate = Int(Double($0.bitRate) * factor) }
+                changed.changeSchedule { $0.bitrate = Int(Double($0.bitrate) * factor) }
                 #expect(changed.hrd()?.conforms == false)
             }
         }
@@ -110,7 +110,7 @@ import Testing
     @Test func leakyBucketFullnessMatchesHandDerivedValues() {
         let bytes = [1000, 500, 1000, 1500]
         func check(_ size: Double, constant: Bool, initial: Double = 8000, rate: Double = 8000) -> HRDReport {
-            LeakyBucket(bitRate: rate, size: size, initialFullness: initial, isConstant: constant)
+            LeakyBucket(bitrate: rate, size: size, initialFullness: initial, isConstant: constant)
                 .check(bytes: bytes, seconds: [1])
         }
         let sound = check(12000, constant: true)

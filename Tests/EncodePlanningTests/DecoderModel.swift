@@ -93,9 +93,9 @@ struct DecoderModel {
     }
 
     /// Implements 8.2.5.2.
-    private mutating func inferFrames(upTo frameNum: Int) {
+    private mutating func inferFrames(upTo frame_num: Int) {
         var number = (prevRefFrameNum + 1) % maxFrameNum
-        while number != frameNum {
+        while number != frame_num {
             slide(number)
             frames.append(Frame(name: nil, frame_num: number, poc: 0))
             prevRefFrameNum = number
@@ -151,11 +151,11 @@ struct DecoderModel {
 
     /// Implements 8.2.4.3.
     private mutating func modified(
-        _ initial: [Frame], _ count: Int, _ steps: [H264ListModification], _ frameNum: Int
+        _ initial: [Frame], _ count: Int, _ steps: [H264ListModification], _ frame_num: Int
     ) -> [Int?] {
         var list: [Frame?] = Array(initial.prefix(count))
         while list.count < count { list.append(nil) }
-        var predicted = frameNum
+        var predicted = frame_num
         if steps.count > count { fault("more modifications than entries") }
         for (refIdx, step) in steps.enumerated() {
             let found: Frame?
@@ -166,8 +166,8 @@ struct DecoderModel {
                 if noWrap < 0 { noWrap += maxFrameNum }
                 if noWrap >= maxFrameNum { noWrap -= maxFrameNum }
                 predicted = noWrap
-                let picNumLX = noWrap > frameNum ? noWrap - maxFrameNum : noWrap
-                found = frames.first { $0.longTerm == nil && picNum($0, frameNum) == picNumLX }
+                let picNumLX = noWrap > frame_num ? noWrap - maxFrameNum : noWrap
+                found = frames.first { $0.longTerm == nil && picNum($0, frame_num) == picNumLX }
             case .longTerm(let number):
                 found = frames.first { $0.longTerm == number }
             }
@@ -187,10 +187,10 @@ struct DecoderModel {
     // MARK: Marking
 
     /// Implements 8.2.5.3.
-    private mutating func slide(_ frameNum: Int) {
+    private mutating func slide(_ frame_num: Int) {
         guard frames.count >= max_num_ref_frames else { return }
         let short = frames.filter { $0.longTerm == nil }
-        guard let oldest = short.min(by: { picNum($0, frameNum) < picNum($1, frameNum) }) else {
+        guard let oldest = short.min(by: { picNum($0, frame_num) < picNum($1, frame_num) }) else {
             fault("the sliding window finds no short-term picture")
             return
         }

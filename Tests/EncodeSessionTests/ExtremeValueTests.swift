@@ -60,12 +60,15 @@ import VideoBase
             _ = session.decide(plan)
             _ = adapter.number(plan)
             let clock = counter.next(plan, reorderDepth: settings.structure.reorderDepth)
-            #expect(!adapter.leading(plan, FrameOptions(), clock, delay: session.initialDelay).units.isEmpty || !plan.type.isKey)
+            #expect(
+                !adapter.leading(plan, options: FrameOptions(), clock: clock, delay: session.initialDelay).units.isEmpty
+                    || !plan.type.isKey)
             var bytes = [UInt8](repeating: 0x55, count: [0, 1, 5, 70_000][index % 4])
             var units = bytes.isEmpty ? [] : [0..<bytes.count]
             // Gigabytes of filler would be correct but slow.
             if settings.rate.mode == .cbr, settings.rate.vbvSize > 100_000_000 { continue }
-            _ = session.finish(&bytes, &units, driverBytes: bytes.count / 2, plan, canRepeat: index % 2 == 0)
+            _ = session.finish(
+                &bytes, units: &units, driverBytes: bytes.count / 2, plan: plan, canRepeat: index % 2 == 0)
         }
         return true
     }

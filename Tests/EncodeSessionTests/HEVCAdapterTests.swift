@@ -62,15 +62,16 @@ extension EncodeCapabilities {
         var numbers: [HEVCPictureNumbers] = []
         for plan in plans {
             let clock = counter.next(plan, reorderDepth: settings.structure.reorderDepth)
-            for unit in adapter.leading(plan, FrameOptions(), clock, delay: nil).units {
+            for unit in adapter.leading(plan, options: FrameOptions(), clock: clock, delay: nil).units {
                 AnnexB.append(unit, to: &stream)
             }
             numbers.append(numbering.number(plan))
             for slice in adapter.stream.slices {
                 let header = SliceSegmentHeader(
-                    plan, numbers[numbers.count - 1], adapter.stream.headers, firstBlock: slice.lowerBound, qp: 30)
+                    plan, numbers: numbers[numbers.count - 1], headers: adapter.stream.headers,
+                    firstBlock: slice.lowerBound, qp: 30)
                 let packed = PackedHeader(header, adapter.stream.headers)
-                #expect(packed.hasEmulationBytes && packed.bitLength == packed.bytes.count * 8)
+                #expect(packed.has_emulation_bytes && packed.bit_length == packed.bytes.count * 8)
                 // The slice data is arbitrary because nothing reads it.
                 stream += packed.bytes + [0x55, 0xAA, 0x80]
             }
@@ -98,7 +99,7 @@ extension EncodeCapabilities {
             for picture in pictures {
                 let (plan, numbers, unit) = (picture.plan, picture.numbers, picture.unit)
                 let name = "\(settings.structure) at \(plan.codingIndex)"
-                #expect(unit["nal_unit_type"] == Int(numbers.nalUnitType.rawValue), "\(name)")
+                #expect(unit["nal_unit_type"] == Int(numbers.nal_unit_type.rawValue), "\(name)")
                 #expect(unit["nuh_temporal_id_plus1"] == plan.temporalLayer + 1, "\(name)")
                 let isB = plan.type == .b || (needsTwoLists && plan.type == .p)
                 #expect(unit["slice_type"] == (plan.type == .idr || plan.type == .i ? 2 : isB ? 0 : 1), "\(name)")
@@ -123,7 +124,8 @@ extension EncodeCapabilities {
         let headers = try #require(settings.adapter() as? HEVCAdapter).stream.headers
         #expect(headers.pps.num_ref_idx_default_active[1] == 3)
         for picture in try written(settings, frames: 8) where picture.plan.type == .p {
-            let header = SliceSegmentHeader(picture.plan, picture.numbers, headers, firstBlock: 0, qp: 30)
+            let header = SliceSegmentHeader(
+                picture.plan, numbers: picture.numbers, headers: headers, firstBlock: 0, qp: 30)
             #expect(header.slice_type == .b && header.num_ref_idx_active[0] == header.num_ref_idx_active[1])
             #expect(header.num_ref_idx_active[0] == min(picture.plan.codingIndex, 3))
         }
@@ -154,7 +156,9 @@ extension EncodeCapabilities {
             nal_unit_type: .IDR_W_RADL, slice_type: .i, slice_pic_order_cnt_lsb: 0, qp: 30)
         let picture: [UInt8] = PackedHeader(slice, adapter.stream.headers).bytes + [0x55, 0xAA, 0x80]
         var stream = stream(adapter.parameterSets) + picture
-        for unit in adapter.leading(plan, options, PictureClock(removal: 3, output: 2), delay: nil).units {
+        for unit in adapter.leading(plan, options: options, clock: PictureClock(removal: 3, output: 2), delay: nil)
+            .units
+        {
             AnnexB.append(unit, to: &stream)
         }
         stream += picture
@@ -170,8 +174,8 @@ extension EncodeCapabilities {
         for (field, value) in expected { #expect(trace[field].first == value, "\(field)") }
         #expect(settings.level.name == "4.0" && settings.pixelFormat == .p010)
         let sequence = try #require(adapter.sequence as? HEVCSequenceParameters)
-        #expect(sequence.generalLevelIDC == 120 && sequence.bitDepthLumaMinus8 == 2 && !sequence.generalHighTier)
-        #expect(sequence.picWidthInLumaSamples == 1376 && sequence.picHeightInLumaSamples == 768)
+        #expect(sequence.general_level_idc == 120 && sequence.bit_depth_luma_minus8 == 2 && !sequence.general_tier_flag)
+        #expect(sequence.pic_width_in_luma_samples == 1376 && sequence.pic_height_in_luma_samples == 768)
     }
 
     /// The adopted set keeps the driver's description of picture coding and has our level, window and VUI.
@@ -219,7 +223,7 @@ extension EncodeCapabilities {
         let theirs = [delimiter] + adapter.parameterSets.dropFirst() + [information, slice, slice, hash, filler]
         for units in [expected, theirs] {
             var bytes = stream(units)
-            try assembler.assemble(&bytes, adapter.leading(plan, options, PictureClock(), delay: nil))
+            try assembler.assemble(&bytes, adapter.leading(plan, options: options, clock: PictureClock(), delay: nil))
             #expect(AnnexB.split(bytes) == expected)
         }
         let slices = AccessUnitAssembler.slices(in: stream(expected), AnnexB.units(in: stream(expected).span), .hevc)

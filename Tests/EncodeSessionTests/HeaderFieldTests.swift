@@ -98,7 +98,7 @@ import VideoBase
         settings.buffer = BufferModel(bitrate: 640_000, size: 320_000, isConstant: true)
         let adapter = settings.adapter()
         let (plan, options) = AccessUnitAssemblerTests.options(.idr)
-        let units = adapter.leading(plan, options, PictureClock(removal: 3, output: 2), delay: nil)
+        let units = adapter.leading(plan, options: options, clock: PictureClock(removal: 3, output: 2), delay: nil)
         let trace = try Files.withTemporaryFolder { folder -> TraceHeaders in
             // The picture has one I slice whose data trace_headers does not read.
             let slice: [UInt8] = [0x65, 0x88, 0x80, 0x40, 0x03, 0xF0, 0x80]

@@ -80,7 +80,7 @@ import VideoBase
             $0.display.sampleAspectRatio = Rational(5, 7)
         },
         Option(
-            "colour",
+            "color",
             { trace in
                 ["colour_primaries", "transfer_characteristics", "matrix_coefficients"].flatMap { trace[$0].prefix(1) }
             }, [], [9, 16, 10]

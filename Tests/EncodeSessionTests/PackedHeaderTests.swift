@@ -23,14 +23,14 @@ import VideoBase
         }
         // 1 0001000 | 1 0000000 | 0 1 000000 | 00 0 0 0011 | 1 1 1 1: slice_qp_delta is −3, relative to the PPS's 24.
         #expect(packed(0).bytes == [0, 0, 0, 1, 0x65, 0x88, 0x80, 0x40, 0x03, 0xF0])
-        #expect(packed(0).bitLength == 5 * 8 + 36)
-        #expect(packed(0).hasEmulationBytes)
+        #expect(packed(0).bit_length == 5 * 8 + 36)
+        #expect(packed(0).has_emulation_bytes)
         // 1 00110 1 | frame_num 00000001 | POC lsb 00000010 | 0 0 0 1 1 1 1 1
         #expect(packed(1).bytes == [0, 0, 0, 1, 0x41, 0x9A, 0x02, 0x04, 0x3E])
-        #expect(packed(1).bitLength == 5 * 8 + 31)
+        #expect(packed(1).bit_length == 5 * 8 + 31)
         // frame_num and POC lsb both wrap to 0: 16 zero bits and more, which the driver must escape.
         #expect(packed(256).bytes == [0, 0, 0, 1, 0x41, 0x9A, 0x00, 0x00, 0x3E])
-        #expect(!packed(256).hasEmulationBytes)
+        #expect(!packed(256).has_emulation_bytes)
     }
 
     @Test func parameterBuffersMatchThePackedHeaders() throws {
@@ -43,22 +43,22 @@ import VideoBase
         let settings = try SettingsResolver.resolve(configuration, on: device)
         let headers = try #require(settings.adapter() as? H264Adapter).stream.headers
         let sequence = H264SequenceParameters(headers, settings)
-        #expect(sequence.levelIDC == 30 && sequence.maxNumRefFrames == 3 && sequence.intraIDRPeriod == 150)
-        #expect(sequence.pictureWidthInMBs == 41 && sequence.pictureHeightInMBs == 23)
+        #expect(sequence.level_idc == 30 && sequence.max_num_ref_frames == 3 && sequence.intra_idr_period == 150)
+        #expect(sequence.picture_width_in_mbs == 41 && sequence.picture_height_in_mbs == 23)
         #expect(sequence.crop == .init(right: 7, bottom: 3))
-        #expect(sequence.log2MaxFrameNumMinus4 == 4 && sequence.log2MaxPicOrderCntLsbMinus4 == 4)
-        #expect(sequence.vui?.timing == .init(numUnitsInTick: 1001, timeScale: 60000))
-        #expect(sequence.vui?.aspectRatioIDC == 255 && sequence.vui?.sarWidth == 7 && sequence.vui?.sarHeight == 5)
+        #expect(sequence.log2_max_frame_num_minus4 == 4 && sequence.log2_max_pic_order_cnt_lsb_minus4 == 4)
+        #expect(sequence.vui?.timing == .init(num_units_in_tick: 1001, time_scale: 60000))
+        #expect(sequence.vui?.aspect_ratio_idc == 255 && sequence.vui?.sar_width == 7 && sequence.vui?.sar_height == 5)
         #expect(headers.pps.num_ref_idx_default_active[0] == 3)
         // The first P picture has one reference, not three.
         let (plan, numbers) = plans(2)[1]
         let header = SliceHeader(plan, numbers, firstMacroblock: 41, qp: 20)
         let surfaces = try Surface.make(ReferenceDisplay.open(), count: 2, size: settings.grid.coded)
         let slice = H264SliceParameters(header, numbers, pps: headers.pps, macroblocks: 82, reconstructions: surfaces)
-        #expect(slice.refPicList0.map(\.surface) == [surfaces[0].identifier])
-        #expect(slice.numRefIdxActiveOverride && slice.numRefIdxL0ActiveMinus1 == 0)
-        #expect(slice.macroblockAddress == 41 && slice.numMacroblocks == 82 && slice.sliceQPDelta == -4)
-        #expect(slice.picOrderCntLsb == 2 && slice.sliceType == .p)
+        #expect(slice.RefPicList0.map(\.picture_id) == [surfaces[0].identifier])
+        #expect(slice.num_ref_idx_active_override_flag && slice.num_ref_idx_l0_active_minus1 == 0)
+        #expect(slice.macroblock_address == 41 && slice.num_macroblocks == 82 && slice.slice_qp_delta == -4)
+        #expect(slice.pic_order_cnt_lsb == 2 && slice.slice_type == .p)
     }
 
     /// The real-time hint is sent as VAEncMiscParameterBufferQualityLevel with the key frame, and the driver follows
@@ -69,7 +69,7 @@ import VideoBase
             ReferenceDisplay.open(personality.map { ["VAENC_REFERENCE_PERSONALITY": $0] } ?? [:]), .h264)
         func sent(_ plan: FramePlan, _ change: (inout EncoderConfiguration) -> Void) throws -> [MiscParameters] {
             let settings = try SettingsResolver.resolve(SettingsResolverTests.configuration(320, 240, change), on: profile)
-            return MiscParameters.list(plan, FrameOptions(), settings).filter {
+            return MiscParameters.list(plan, options: FrameOptions(), settings: settings).filter {
                 if case .qualityLevel = $0 { true } else { false }
             }
         }

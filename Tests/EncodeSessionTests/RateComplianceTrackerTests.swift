@@ -74,8 +74,10 @@ import VideoBase
             $0.rate.maxFrameBytes = bytes
         }
         let settings = try SettingsResolver.resolve(requested, on: DeviceCapabilities(driver: "a driver", encoders: [limits]))
-        #expect(RateSession.targets(settings.rate, settings.frameRate, settings).maxPictureBits == 8 * most)
-        #expect(RateSession.targets(settings.rate, Rational(1000), settings).maxPictureBits == 8 * 19_008)
+        let targets = RateSession.targets(settings.rate, frameRate: settings.frameRate, settings: settings)
+        #expect(targets.maxPictureBits == 8 * most)
+        let fastTargets = RateSession.targets(settings.rate, frameRate: Rational(1000), settings: settings)
+        #expect(fastTargets.maxPictureBits == 8 * 19_008)
     }
 
     /// After a change, the pictures planned before it and one second of settling do not count.

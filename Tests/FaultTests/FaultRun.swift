@@ -163,7 +163,7 @@ struct FaultRun {
         }
     }
 
-    // MARK: Judgement
+    // MARK: Judgment
 
     /// Returns the faults of the run; the list must be empty for every failure.
     func faults() -> [String] {

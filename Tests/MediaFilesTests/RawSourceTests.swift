@@ -138,13 +138,13 @@ import VideoBase
     }
 
     /// A picture of one color keeps that color in each format.
-    @Test func conversionKeepsGrey() throws {
+    @Test func conversionKeepsGray() throws {
         try Files.withTemporaryFolder { folder in
             let size = VideoSize(width: 32, height: 16)
-            let grey: [(PixelFormat, [UInt8])] = [
+            let gray: [(PixelFormat, [UInt8])] = [
                 (.yuyv, [100, 128]), (.uyvy, [128, 100]), (.i422, [100]), (.i444, [100]), (.gray, [100]),
             ]
-            for (format, pattern) in grey {
+            for (format, pattern) in gray {
                 var raw = (0..<format.frameBytes(size)).map { pattern[$0 % pattern.count] }
                 if format.planeCount == 3 { for index in 512..<raw.count { raw[index] = 128 } }
                 let bytes = try source(raw, folder, format, size).next(.nv12)?.bytes ?? []

@@ -10,7 +10,7 @@ extension ForeignStream {
     ///   - saysOrder: whether the stream states how far pictures are reordered. Otherwise a decoder learns it too late,
     ///     and the ffmpeg program, which reads ahead in the stream, decodes instead.
     ///   - hasClosedSlices: whether no filter crosses slice borders. If so, libde265 judges luma only: it looks up a
-    ///     chroma block's slice at the block's coordinates in its own plane, and SAO takes neighbours for those of
+    ///     chroma block's slice at the block's coordinates in its own plane, and SAO takes neighbors for those of
     ///     another slice.
     func judge(frames: Int = 12, saysOrder: Bool = true, hasClosedSlices: Bool = false) throws {
         #expect(reconstruction.frames.count == frames)

@@ -96,7 +96,7 @@ import Testing
 
     @Test(arguments: [VA_RC_CQP, VA_RC_VBR])
     func regionsOfInterestChangeTheirQuality(mode: Int32) throws {
-        let rate = [RateWords(bitRate: 200_000).buffer, misc(VAEncMiscParameterTypeFrameRate, [30])]
+        let rate = [RateWords(bitrate: 200_000).buffer, misc(VAEncMiscParameterTypeFrameRate, [30])]
         let plain = try encode(6, misc: rate, everyPicture: true, qp: 36, rateControl: mode)
         let before = try errors(plain, 48, 32, 64, 64)
         func change(_ list: [[UInt8]]) throws -> (inside: Double, outside: Double) {
@@ -181,7 +181,7 @@ import Testing
         let frames = halves(40)
         let mode = VA_RC_VBR | VA_RC_MB
         func run(_ mode: Int32, flag: UInt32) throws -> (rate: Double, flatError: Int) {
-            let rate = RateWords(bitRate: 1_500_000, flags: flag << 3).buffer
+            let rate = RateWords(bitrate: 1_500_000, flags: flag << 3).buffer
             let encoded = try encode(
                 40, frames: frames, misc: [rate, misc(VAEncMiscParameterTypeFrameRate, [30])], rateControl: mode)
             var error = 0

@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func ratePercentagesOutOfRangeAreTolerated() {
-        func rate(_ percentage: UInt32) -> [[UInt8]] { [RateWords(bitRate: 500_000, percentage: percentage).buffer] }
+        func rate(_ percentage: UInt32) -> [[UInt8]] { [RateWords(bitrate: 500_000, percentage: percentage).buffer] }
         for mode in [VA_RC_CBR, VA_RC_VBR] {
             for percentage: UInt32 in [0, 101, 500, .max] { expect(rateControl: mode) { $0.misc = rate(percentage) } }
         }

@@ -43,7 +43,7 @@ import VideoBase
             #expect(schedule.isConstant == (mode == .cbr))
             // The requested rate, in steps of 64 bits.
             let requested = mode == .cbr ? bitrate : bitrate * ratio / 2
-            #expect(requested - schedule.bitRate >= 0 && requested - schedule.bitRate < 64)
+            #expect(requested - schedule.bitrate >= 0 && requested - schedule.bitrate < 64)
             #expect(stream.frames.count { $0.bufferingPeriod != nil } == 5)
             // The parameter sets for containers are those of the stream.
             let sets = stream.nalUnits.prefix { $0.type >= 32 }.filter { (32...34).contains($0.type) }

@@ -2,7 +2,7 @@ import BitstreamInspection
 import TestOracles
 import Testing
 
-/// Tests the judgement of encoded streams: a stream that passes must fail when it is damaged.
+/// Tests the judgment of encoded streams: a stream that passes must fail when it is damaged.
 @Suite struct JudgeTests {
     @Test func damageToStreamOrReconstructionIsAFault() throws {
         let source = try Fixture.carphone.frames(6).map { $0.cropped(x: 0, y: 0, width: 64, height: 64) }

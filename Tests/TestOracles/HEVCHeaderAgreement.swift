@@ -183,7 +183,7 @@ extension HeaderAgreement {
         // Only the first schedule is compared: the arrays of later ones repeat the names.
         if let schedule = hrd.subLayers.first.flatMap({ $0.nal.first ?? $0.vcl.first }) {
             fields += [
-                ("bit_rate_value_minus1[0]", schedule.bitRate >> (6 + hrd.bit_rate_scale) - 1),
+                ("bit_rate_value_minus1[0]", schedule.bitrate >> (6 + hrd.bit_rate_scale) - 1),
                 ("cpb_size_value_minus1[0]", schedule.cpbSize >> (4 + hrd.cpb_size_scale) - 1),
                 ("cbr_flag[0]", bit(schedule.cbr_flag)),
             ]

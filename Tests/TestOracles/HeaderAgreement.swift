@@ -69,7 +69,7 @@ package enum HeaderAgreement {
             ))
         let schedule = sps.vui?.nal_hrd_parameters?.schedules.first
         if let scale = trace["bit_rate_scale"].first {
-            fields.append(("bit_rate_value_minus1[0]", schedule.map { ($0.bitRate >> (6 + scale)) - 1 }))
+            fields.append(("bit_rate_value_minus1[0]", schedule.map { ($0.bitrate >> (6 + scale)) - 1 }))
         }
         if let scale = trace["cpb_size_scale"].first {
             fields.append(("cpb_size_value_minus1[0]", schedule.map { ($0.cpbSize >> (4 + scale)) - 1 }))

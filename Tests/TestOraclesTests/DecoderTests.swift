@@ -37,7 +37,7 @@ private let options = [
     "qp=28:keyint=250:slices=2:bframes=0:cabac=1:ref=3",
 ]
 
-/// Whether the decoder accepts the stream by the criterion of all judgements: no message, and exactly these pictures.
+/// Whether the decoder accepts the stream by the criterion of all judgments: no message, and exactly these pictures.
 private func accepts(_ decoder: ForeignDecoder, _ stream: [UInt8], as expected: [PlanarFrame]) -> Bool {
     let decoded = decoder.decode(stream)
     return decoded.messages.isEmpty && decoded.frames == expected

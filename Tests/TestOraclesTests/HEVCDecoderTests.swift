@@ -55,7 +55,7 @@ private func units(_ stream: [UInt8]) -> [Range<Int>] {
 
 private func type(of unit: Range<Int>, in stream: [UInt8]) -> Int { Int(stream[unit.lowerBound] >> 1 & 63) }
 
-/// Whether the decoder accepts the stream by the criterion of all judgements: no message, and exactly these pictures.
+/// Whether the decoder accepts the stream by the criterion of all judgments: no message, and exactly these pictures.
 private func accepts(_ decoder: ForeignDecoder, _ stream: [UInt8], as expected: [PlanarFrame]) -> Bool {
     let decoded = decoder.decode(stream, codec: .hevc)
     return decoded.messages.isEmpty && decoded.frames == expected

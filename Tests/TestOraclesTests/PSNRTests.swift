@@ -5,12 +5,12 @@ import Testing
     @Test func psnrMatchesHandDerivedValues() throws {
         let black = try #require(PlanarFrame(width: 2, height: 2, bytes: [0, 0, 0, 0, 128, 128]))
         let white = try #require(PlanarFrame(width: 2, height: 2, bytes: [255, 255, 255, 255, 128, 128]))
-        let grey = try #require(PlanarFrame(width: 2, height: 2, bytes: [1, 0, 1, 0, 128, 128]))
+        let gray = try #require(PlanarFrame(width: 2, height: 2, bytes: [1, 0, 1, 0, 128, 128]))
         #expect(PSNR.luma(black, white) == 0)
         #expect(PSNR.luma(black, black) == .infinity)
         // The mean squared error is 1/2: 10·log10(65025·2) dB.
-        #expect(abs(PSNR.luma(black, grey) - 51.14110359) < 1e-6)
-        #expect(abs(PSNR.all(black, grey) - 52.90201618) < 1e-6)
+        #expect(abs(PSNR.luma(black, gray) - 51.14110359) < 1e-6)
+        #expect(abs(PSNR.all(black, gray) - 52.90201618) < 1e-6)
         #expect(black.nv12 == [0, 0, 0, 0, 128, 128])
     }
 

@@ -21,10 +21,12 @@ import VideoBase
 
     private func sequence() -> HEVCSequenceParameters {
         HEVCSequenceParameters(
-            generalProfileIDC: 2, generalLevelIDC: 123, intraPeriod: 250, intraIDRPeriod: 500, ipPeriod: 3,
-            picWidthInLumaSamples: 1920, picHeightInLumaSamples: 1088, log2MinLumaCodingBlockSizeMinus3: 0,
-            log2DiffMaxMinLumaCodingBlockSize: 3, log2MinTransformBlockSizeMinus2: 0,
-            log2DiffMaxMinTransformBlockSize: 3, maxTransformHierarchyDepthInter: 2, maxTransformHierarchyDepthIntra: 1)
+            general_profile_idc: 2, general_level_idc: 123, intra_period: 250, intra_idr_period: 500, ip_period: 3,
+            pic_width_in_luma_samples: 1920, pic_height_in_luma_samples: 1088,
+            log2_min_luma_coding_block_size_minus3: 0,
+            log2_diff_max_min_luma_coding_block_size: 3, log2_min_transform_block_size_minus2: 0,
+            log2_diff_max_min_transform_block_size: 3, max_transform_hierarchy_depth_inter: 2,
+            max_transform_hierarchy_depth_intra: 1)
     }
 
     @Test func sequenceFieldsHaveTheirOffsets() {
@@ -39,12 +41,12 @@ import VideoBase
         #expect(Array(plain[28..<34]) == [0, 3, 0, 3, 2, 1])
         #expect(plain[34...].allSatisfy { $0 == 0 })
 
-        sequence.generalHighTier = true
-        sequence.bitsPerSecond = 6_000_000
-        sequence.bitDepthLumaMinus8 = 2
-        sequence.bitDepthChromaMinus8 = 2
-        sequence.temporalMVP = true
-        sequence.sampleAdaptiveOffset = true
+        sequence.general_tier_flag = true
+        sequence.bits_per_second = 6_000_000
+        sequence.bit_depth_luma_minus8 = 2
+        sequence.bit_depth_chroma_minus8 = 2
+        sequence.sps_temporal_mvp_enabled_flag = true
+        sequence.sample_adaptive_offset_enabled_flag = true
         let actual = bytes(sequence, .sequence)
         #expect(actual[2] == 1 && word(actual, at: 16) == 6_000_000)
         // The depths begin at bits 3 and 6; sample adaptive offset is bit 12, temporal MVP bit 15.
@@ -53,8 +55,10 @@ import VideoBase
 
     @Test func eachSequenceFlagSetsOnlyItsBit() {
         let flags: [(WritableKeyPath<HEVCSequenceParameters, Bool>, Int)] = [
-            (\HEVCSequenceParameters.separateColourPlane, 2), (\.scalingListEnabled, 9), (\.strongIntraSmoothing, 10),
-            (\.ampEnabled, 11), (\.sampleAdaptiveOffset, 12), (\.temporalMVP, 15), (\.lowDelay, 16), (\.hierarchical, 17),
+            (\HEVCSequenceParameters.separate_colour_plane_flag, 2), (\.scaling_list_enabled_flag, 9),
+            (\.strong_intra_smoothing_enabled_flag, 10),
+            (\.amp_enabled_flag, 11), (\.sample_adaptive_offset_enabled_flag, 12),
+            (\.sps_temporal_mvp_enabled_flag, 15), (\.low_delay_seq, 16), (\.hierachical_flag, 17),
         ]
         for (flag, bit) in flags {
             var sequence = self.sequence()
@@ -66,10 +70,11 @@ import VideoBase
     @Test func sequencePCMAndVUIAreWritten() {
         var sequence = sequence()
         sequence.pcm = .init(
-            sampleBitDepthLumaMinus1: 7, sampleBitDepthChromaMinus1: 6, log2MinLumaCodingBlockSizeMinus3: 1,
-            log2MaxLumaCodingBlockSizeMinus3: 2)
-        sequence.pcm?.loopFilterDisabled = true
-        sequence.paletteMode = true
+            pcm_sample_bit_depth_luma_minus1: 7, pcm_sample_bit_depth_chroma_minus1: 6,
+            log2_min_pcm_luma_coding_block_size_minus3: 1,
+            log2_max_pcm_luma_coding_block_size_minus3: 2)
+        sequence.pcm?.pcm_loop_filter_disabled_flag = true
+        sequence.palette_mode_enabled_flag = true
         var c = sequence.lowered
         #expect(unsafe c.seq_fields.value == 1 | 1 << 13 | 1 << 14)
         #expect(c.pcm_sample_bit_depth_luma_minus1 == 7 && c.pcm_sample_bit_depth_chroma_minus1 == 6)
@@ -82,16 +87,16 @@ import VideoBase
         sequence.vui = vui
         c = sequence.lowered
         #expect(unsafe c.vui_parameters_present_flag == 1 && c.vui_fields.value == 0)
-        vui.aspectRatioIDC = 255
-        (vui.sarWidth, vui.sarHeight) = (40, 33)
-        vui.neutralChromaIndication = true
-        vui.fieldSequence = true
-        vui.timing = .init(numUnitsInTick: 1001, timeScale: 30000)
+        vui.aspect_ratio_idc = 255
+        (vui.sar_width, vui.sar_height) = (40, 33)
+        vui.neutral_chroma_indication_flag = true
+        vui.field_seq_flag = true
+        vui.timing = .init(vui_num_units_in_tick: 1001, vui_time_scale: 30000)
         var restriction = HEVCSequenceParameters.Restriction()
-        restriction.log2MaxMVLengthVertical = 14
-        restriction.minSpatialSegmentationIDC = 300
-        restriction.maxBytesPerPicDenom = 2
-        restriction.maxBitsPerMinCUDenom = 1
+        restriction.log2_max_mv_length_vertical = 14
+        restriction.min_spatial_segmentation_idc = 300
+        restriction.max_bytes_per_pic_denom = 2
+        restriction.max_bits_per_min_cu_denom = 1
         vui.restriction = restriction
         sequence.vui = vui
         c = sequence.lowered
@@ -102,9 +107,9 @@ import VideoBase
         #expect(c.vui_num_units_in_tick == 1001 && c.vui_time_scale == 30000)
         #expect(c.min_spatial_segmentation_idc == 300 && c.max_bytes_per_pic_denom == 2)
         #expect(c.max_bits_per_min_cu_denom == 1)
-        sequence.vui?.restriction?.motionVectorsOverPicBoundaries = false
-        sequence.vui?.restriction?.tilesFixedStructure = true
-        sequence.vui?.restriction?.restrictedRefPicLists = true
+        sequence.vui?.restriction?.motion_vectors_over_pic_boundaries_flag = false
+        sequence.vui?.restriction?.tiles_fixed_structure_flag = true
+        sequence.vui?.restriction?.restricted_ref_pic_lists_flag = true
         #expect(unsafe sequence.lowered.vui_fields.value == 0b11111 | 1 << 5 | 1 << 7 | 15 << 8 | 14 << 13)
     }
 
@@ -120,15 +125,15 @@ import VideoBase
 
     private func picture(_ surfaces: [Surface], _ output: CodedBuffer) -> HEVCPictureParameters {
         HEVCPictureParameters(
-            current: HEVCPicture(surfaces[0], pictureOrderCount: 8, role: .none),
-            references: [
-                HEVCPicture(surfaces[1], pictureOrderCount: 4, role: .shortTermBefore),
-                HEVCPicture(surfaces[1], pictureOrderCount: 12, role: .shortTermAfter),
-                HEVCPicture(surfaces[1], pictureOrderCount: -3, role: .longTerm),
-                HEVCPicture(surfaces[1], pictureOrderCount: 2, role: .longTermKept),
-                HEVCPicture(surfaces[1], pictureOrderCount: 3, role: .none),
+            decoded_curr_pic: HEVCPicture(surfaces[0], pic_order_cnt: 8, role: .none),
+            reference_frames: [
+                HEVCPicture(surfaces[1], pic_order_cnt: 4, role: .shortTermBefore),
+                HEVCPicture(surfaces[1], pic_order_cnt: 12, role: .shortTermAfter),
+                HEVCPicture(surfaces[1], pic_order_cnt: -3, role: .longTerm),
+                HEVCPicture(surfaces[1], pic_order_cnt: 2, role: .longTermKept),
+                HEVCPicture(surfaces[1], pic_order_cnt: 3, role: .none),
             ],
-            codedBuffer: output, nalUnitType: 1, isIDR: false, codingType: .b, isReference: true)
+            coded_buf: output, nal_unit_type: 1, idr_pic_flag: false, coding_type: .b, reference_pic_flag: true)
     }
 
     @Test func pictureReferencesFillTheArrays() throws {
@@ -150,19 +155,19 @@ import VideoBase
         let c = picture.lowered
         #expect(unsafe c.pic_fields.value == 3 << 1 | 1 << 4 && c.nal_unit_type == 1)
 
-        picture.collocatedReference = 1
-        picture.lastPicture = 1
-        picture.picInitQP = 30
-        picture.diffCUQPDeltaDepth = 2
-        picture.cbQPOffset = -3
-        picture.crQPOffset = 4
-        picture.log2ParallelMergeLevelMinus2 = 1
-        picture.maxCTUBits = 9
-        picture.numRefIdxL0DefaultActiveMinus1 = 2
-        picture.numRefIdxL1DefaultActiveMinus1 = 1
-        picture.slicePicParameterSetID = 5
-        picture.hierarchicalLevelPlus1 = 3
-        picture.currPicRef = true
+        picture.collocated_ref_pic_index = 1
+        picture.last_picture = 1
+        picture.pic_init_qp = 30
+        picture.diff_cu_qp_delta_depth = 2
+        picture.pps_cb_qp_offset = -3
+        picture.pps_cr_qp_offset = 4
+        picture.log2_parallel_merge_level_minus2 = 1
+        picture.ctu_max_bitsize_allowed = 9
+        picture.num_ref_idx_l0_default_active_minus1 = 2
+        picture.num_ref_idx_l1_default_active_minus1 = 1
+        picture.slice_pic_parameter_set_id = 5
+        picture.hierarchical_level_plus1 = 3
+        picture.pps_curr_pic_ref_enabled_flag = true
         let full = picture.lowered
         #expect(full.collocated_ref_pic_index == 1 && full.last_picture == 1 && full.pic_init_qp == 30)
         #expect(full.diff_cu_qp_delta_depth == 2 && full.pps_cb_qp_offset == -3 && full.pps_cr_qp_offset == 4)
@@ -175,14 +180,14 @@ import VideoBase
     @Test func tilesStayWithinTheArrays() throws {
         let (surfaces, output) = try objects()
         var picture = picture(surfaces, output)
-        picture.tiles = .init(columnWidthsMinus1: [9, 9, 8], rowHeightsMinus1: [7, 6])
+        picture.tiles = .init(column_width_minus1: [9, 9, 8], row_height_minus1: [7, 6])
         var c = picture.lowered
         #expect(c.num_tile_columns_minus1 == 2 && c.num_tile_rows_minus1 == 1)
         #expect(c.column_width_minus1.0 == 9 && c.column_width_minus1.2 == 8 && c.column_width_minus1.3 == 0)
         #expect(c.row_height_minus1.0 == 7 && c.row_height_minus1.1 == 6 && c.row_height_minus1.2 == 0)
         #expect(unsafe c.pic_fields.value == 3 << 1 | 1 << 4 | 1 << 13)
         picture.tiles = .init(
-            columnWidthsMinus1: [UInt8](repeating: 1, count: 25), rowHeightsMinus1: [UInt8](repeating: 2, count: 25))
+            column_width_minus1: [UInt8](repeating: 1, count: 25), row_height_minus1: [UInt8](repeating: 2, count: 25))
         c = picture.lowered
         #expect(c.column_width_minus1.18 == 1 && c.row_height_minus1.0 == 2 && c.row_height_minus1.20 == 2)
         #expect(c.log2_parallel_merge_level_minus2 == 0)
@@ -190,17 +195,21 @@ import VideoBase
 
     @Test func eachPictureFlagSetsOnlyItsBit() throws {
         let flags: [(WritableKeyPath<HEVCPictureParameters, Bool>, Int)] = [
-            (\HEVCPictureParameters.isIDR, 0), (\.dependentSliceSegments, 5), (\.signDataHiding, 6),
-            (\.constrainedIntraPred, 7), (\.transformSkip, 8), (\.cuQPDelta, 9), (\.weightedPred, 10),
-            (\.weightedBipred, 11), (\.transquantBypass, 12), (\.entropyCodingSync, 14), (\.loopFilterAcrossTiles, 15),
-            (\.loopFilterAcrossSlices, 16), (\.scalingListDataPresent, 17), (\.screenContent, 18), (\.deviceWeights, 19),
-            (\.noOutputOfPriorPics, 20),
+            (\HEVCPictureParameters.idr_pic_flag, 0), (\.dependent_slice_segments_enabled_flag, 5),
+            (\.sign_data_hiding_enabled_flag, 6),
+            (\.constrained_intra_pred_flag, 7), (\.transform_skip_enabled_flag, 8), (\.cu_qp_delta_enabled_flag, 9),
+            (\.weighted_pred_flag, 10),
+            (\.weighted_bipred_flag, 11), (\.transquant_bypass_enabled_flag, 12),
+            (\.entropy_coding_sync_enabled_flag, 14), (\.loop_filter_across_tiles_enabled_flag, 15),
+            (\.pps_loop_filter_across_slices_enabled_flag, 16), (\.scaling_list_data_present_flag, 17),
+            (\.screen_content_flag, 18), (\.enable_gpu_weighted_prediction, 19),
+            (\.no_output_of_prior_pics_flag, 20),
         ]
         let (surfaces, output) = try objects()
         for (flag, bit) in flags {
             var picture = self.picture(surfaces, output)
-            picture.codingType = .p
-            picture.isReference = false
+            picture.coding_type = .p
+            picture.reference_pic_flag = false
             picture[keyPath: flag] = true
             #expect(unsafe picture.lowered.pic_fields.value == 2 << 1 | 1 << UInt32(bit))
         }
@@ -208,8 +217,9 @@ import VideoBase
 
     @Test func sliceReferencesFillTheLists() throws {
         let (surfaces, _) = try objects()
-        var slice = HEVCSliceParameters(sliceSegmentAddress: 30, numCTUs: 60, sliceType: .p, isLastOfPicture: true)
-        slice.refPicList0 = [HEVCPicture(surfaces[0], pictureOrderCount: 4, role: .shortTermBefore)]
+        var slice = HEVCSliceParameters(
+            slice_segment_address: 30, num_ctu_in_slice: 60, slice_type: .p, last_slice_of_pic_flag: true)
+        slice.ref_pic_list0 = [HEVCPicture(surfaces[0], pic_order_cnt: 4, role: .shortTermBefore)]
         let actual = bytes(slice, .slice)
         #expect(actual.count == MemoryLayout<VAEncSliceParameterBufferHEVC>.size)
         #expect(word(actual, at: 0) == 30 && word(actual, at: 4) == 60 && Array(actual[8..<12]) == [1, 0, 0, 0])
@@ -220,19 +230,19 @@ import VideoBase
         var c = slice.lowered
         #expect(unsafe c.max_num_merge_cand == 5 && c.slice_fields.value == 1 | 1 << 13)
 
-        slice.sliceType = .b
-        slice.refPicList1 = slice.refPicList0
-        slice.picParameterSetID = 3
-        slice.numRefIdxL0ActiveMinus1 = 2
-        slice.numRefIdxL1ActiveMinus1 = 1
-        slice.maxNumMergeCand = 3
-        slice.sliceQPDelta = -4
-        slice.sliceCbQPOffset = 1
-        slice.sliceCrQPOffset = -1
-        slice.sliceBetaOffsetDiv2 = 2
-        slice.sliceTcOffsetDiv2 = -2
-        slice.predWeightTableBitOffset = 77
-        slice.predWeightTableBitLength = 12
+        slice.slice_type = .b
+        slice.ref_pic_list1 = slice.ref_pic_list0
+        slice.slice_pic_parameter_set_id = 3
+        slice.num_ref_idx_l0_active_minus1 = 2
+        slice.num_ref_idx_l1_active_minus1 = 1
+        slice.max_num_merge_cand = 3
+        slice.slice_qp_delta = -4
+        slice.slice_cb_qp_offset = 1
+        slice.slice_cr_qp_offset = -1
+        slice.slice_beta_offset_div2 = 2
+        slice.slice_tc_offset_div2 = -2
+        slice.pred_weight_table_bit_offset = 77
+        slice.pred_weight_table_bit_length = 12
         c = slice.lowered
         #expect(c.slice_type == 0 && c.slice_pic_parameter_set_id == 3)
         #expect(c.num_ref_idx_l0_active_minus1 == 2 && c.num_ref_idx_l1_active_minus1 == 1)
@@ -245,33 +255,39 @@ import VideoBase
 
     @Test func eachSliceFlagSetsOnlyItsBit() {
         let flags: [(WritableKeyPath<HEVCSliceParameters, Bool>, Int)] = [
-            (\HEVCSliceParameters.isLastOfPicture, 0), (\.isDependent, 1), (\.temporalMVP, 4), (\.saoLuma, 5),
-            (\.saoChroma, 6), (\.numRefIdxActiveOverride, 7), (\.mvdL1Zero, 8), (\.cabacInit, 9),
-            (\.deblockingFilterDisabled, 10), (\.loopFilterAcrossSlices, 12), (\.collocatedFromL0, 13),
+            (\HEVCSliceParameters.last_slice_of_pic_flag, 0), (\.dependent_slice_segment_flag, 1),
+            (\.slice_temporal_mvp_enabled_flag, 4), (\.slice_sao_luma_flag, 5),
+            (\.slice_sao_chroma_flag, 6), (\.num_ref_idx_active_override_flag, 7), (\.mvd_l1_zero_flag, 8),
+            (\.cabac_init_flag, 9),
+            (\.slice_deblocking_filter_disabled_flag, 10), (\.slice_loop_filter_across_slices_enabled_flag, 12),
+            (\.collocated_from_l0_flag, 13),
         ]
         for (flag, bit) in flags {
-            var slice = HEVCSliceParameters(sliceSegmentAddress: 0, numCTUs: 1, sliceType: .i, isLastOfPicture: false)
-            slice.collocatedFromL0 = false
-            slice.colourPlaneID = 2
+            var slice = HEVCSliceParameters(
+                slice_segment_address: 0, num_ctu_in_slice: 1, slice_type: .i, last_slice_of_pic_flag: false)
+            slice.collocated_from_l0_flag = false
+            slice.colour_plane_id = 2
             slice[keyPath: flag] = true
             #expect(unsafe slice.lowered.slice_fields.value == 2 << 2 | 1 << UInt32(bit))
         }
     }
 
     @Test func predictionWeightsHaveTheirOffsets() {
-        var slice = HEVCSliceParameters(sliceSegmentAddress: 0, numCTUs: 1, sliceType: .b, isLastOfPicture: true)
+        var slice = HEVCSliceParameters(
+            slice_segment_address: 0, num_ctu_in_slice: 1, slice_type: .b, last_slice_of_pic_flag: true)
         func entry(_ first: Int8) -> HEVCSliceParameters.Weights.Entry {
             var entry = HEVCSliceParameters.Weights.Entry()
-            entry.deltaLumaWeight = first
-            entry.lumaOffset = first + 1
-            entry.deltaCbWeight = first + 2
-            entry.deltaCrWeight = first + 3
-            entry.cbOffset = first + 4
-            entry.crOffset = first + 5
+            entry.delta_luma_weight = first
+            entry.luma_offset = first + 1
+            entry.delta_cb_weight = first + 2
+            entry.delta_cr_weight = first + 3
+            entry.cb_offset = first + 4
+            entry.cr_offset = first + 5
             return entry
         }
         slice.weights = .init(
-            lumaLog2Denom: 6, deltaChromaLog2Denom: -1, list0: [entry(10), entry(20)], list1: [entry(-30)])
+            luma_log2_weight_denom: 6, delta_chroma_log2_weight_denom: -1, list0: [entry(10), entry(20)],
+            list1: [entry(-30)])
         let actual = bytes(slice, .slice)
         // After the lists there are two bytes; then for each list 15 weights, 15 offsets, and 15 pairs of each for
         // chroma.

@@ -197,7 +197,7 @@ import VideoBase
                 _ = try picture.end(into: encoder.output)
             }
         }
-        let unknown = try rejection { $0.codedBuffer = 0x7777 }
+        let unknown = try rejection { $0.coded_buf = 0x7777 }
         #expect(unknown?.frame == 7)
         #expect(unknown?.message.contains("frame 7") == true)
         #expect(["vaRenderPicture", "vaEndPicture"].contains(unknown?.call))

@@ -18,13 +18,13 @@ import VideoBase
 
     @Test func sequenceFieldsHaveTheirOffsets() throws {
         var sequence = H264SequenceParameters(
-            levelIDC: 41, intraPeriod: 250, intraIDRPeriod: 500, ipPeriod: 3, maxNumRefFrames: 4,
-            pictureWidthInMBs: 120, pictureHeightInMBs: 68, log2MaxFrameNumMinus4: 5, picOrderCntType: 2,
-            log2MaxPicOrderCntLsbMinus4: 9)
+            level_idc: 41, intra_period: 250, intra_idr_period: 500, ip_period: 3, max_num_ref_frames: 4,
+            picture_width_in_mbs: 120, picture_height_in_mbs: 68, log2_max_frame_num_minus4: 5, pic_order_cnt_type: 2,
+            log2_max_pic_order_cnt_lsb_minus4: 9)
         sequence.crop = .init(bottom: 4)
         var vui = H264SequenceParameters.VUI()
-        vui.timing = .init(numUnitsInTick: 1001, timeScale: 60000)
-        vui.fixedFrameRate = true
+        vui.timing = .init(num_units_in_tick: 1001, time_scale: 60000)
+        vui.fixed_frame_rate_flag = true
         vui.restriction = .init()
         sequence.vui = vui
         let actual = try #require(buffers(sequence).first)
@@ -50,27 +50,28 @@ import VideoBase
     }
 
     @Test func packedHeadersAreTwoBuffers() {
-        let header = PackedHeader(.slice, [0, 0, 1, 0x65, 0x88], bitLength: 37, hasEmulationBytes: true)
+        let header = PackedHeader(.slice, [0, 0, 1, 0x65, 0x88], bit_length: 37, has_emulation_bytes: true)
         let actual = buffers(header)
         #expect(actual.map(\.type) == [.packedHeaderParameters, .packedHeaderData])
         #expect(word(actual[0].bytes, at: 0) == 3)
         #expect(word(actual[0].bytes, at: 4) == 37)
         #expect(actual[0].bytes[8] == 1)
         #expect(actual[1].bytes == [0, 0, 1, 0x65, 0x88])
-        #expect(word(buffers(PackedHeader(.sequence, [1, 2], hasEmulationBytes: false))[0].bytes, at: 4) == 16)
+        #expect(word(buffers(PackedHeader(.sequence, [1, 2], has_emulation_bytes: false))[0].bytes, at: 4) == 16)
         // A length beyond the data would make the driver read beyond it.
-        #expect(word(buffers(PackedHeader(.sequence, [1], bitLength: 99, hasEmulationBytes: false))[0].bytes, at: 4) == 8)
+        let short = PackedHeader(.sequence, [1], bit_length: 99, has_emulation_bytes: false)
+        #expect(word(buffers(short)[0].bytes, at: 4) == 8)
     }
 
     @Test func miscBuffersBeginWithTheirType() {
         var control = MiscParameters.RateControl()
-        control.bitsPerSecond = 6_000_000
-        control.targetPercentage = 66
-        control.minQP = 10
-        control.maxQP = 40
-        control.icqQualityFactor = 24
-        control.macroblockRateControl = 2
-        control.temporalLayer = 3
+        control.bits_per_second = 6_000_000
+        control.target_percentage = 66
+        control.min_qp = 10
+        control.max_qp = 40
+        control.ICQ_quality_factor = 24
+        control.mb_rate_control = 2
+        control.temporal_id = 3
         let rate = buffers(MiscParameters.rateControl(control))[0]
         #expect(rate.type == .misc)
         #expect(rate.bytes.count == 4 + MemoryLayout<VAEncMiscParameterRateControl>.size)
@@ -94,18 +95,19 @@ import VideoBase
         #expect(word(slice, at: 0) == 2 && word(slice, at: 4) == 900)
         let trellis = buffers(MiscParameters.trellis(i: true, p: false, b: true))[0].bytes
         #expect(word(trellis, at: 0) == 8 && word(trellis, at: 4) == 0b1010)
-        let refresh = buffers(MiscParameters.intraRefresh(.init(direction: .rows, location: 7, size: 2)))[0].bytes
+        let rows = MiscParameters.IntraRefresh(direction: .rows, intra_insertion_location: 7, intra_insert_size: 2)
+        let refresh = buffers(MiscParameters.intraRefresh(rows))[0].bytes
         #expect(word(refresh, at: 0) == 7 && word(refresh, at: 4) == 2 && word(refresh, at: 8) == 7 | 2 << 16)
     }
 
     @Test func layersRegionsAndSkippedFramesHaveTheirOffsets() throws {
         var control = MiscParameters.RateControl()
-        control.disableFrameSkip = false
-        control.disableBitStuffing = false
-        control.constantIntraFrameSize = true
-        control.frameTolerance = .lowDelay
-        control.qualityFactor = 27
-        control.targetFrameSize = 4000
+        control.disable_frame_skip = false
+        control.disable_bit_stuffing = false
+        control.cfs_I_frames = true
+        control.frame_tolerance_mode = .lowDelay
+        control.quality_factor = 27
+        control.target_frame_size = 4000
         let rate = buffers(MiscParameters.rateControl(control))[0].bytes
         // cfs_I_frames is bit 15, enable_parallel_brc 16, enable_dynamic_scaling 17; frame_tolerance_mode begins at bit
         // 18.
@@ -154,13 +156,14 @@ import VideoBase
         let context = try Context(config, size: VideoSize(width: 64, height: 64), targets: surfaces)
         let output = try CodedBuffer(context, capacity: 65536)
         let reference = H264Picture(
-            surfaces[0], frameIndex: 3, reference: .shortTerm, topFieldOrderCount: 6, bottomFieldOrderCount: 6)
+            surfaces[0], frame_idx: 3, reference: .shortTerm, TopFieldOrderCnt: 6, BottomFieldOrderCnt: 6)
         var long = reference
         long.reference = .longTerm
         var picture = H264PictureParameters(
-            current: reference, references: [reference, long], codedBuffer: output, frameNum: 4, isIDR: false,
-            referencePicFlag: 2, entropyCodingMode: true)
-        picture.transform8x8Mode = true
+            CurrPic: reference, ReferenceFrames: [reference, long], coded_buf: output, frame_num: 4,
+            idr_pic_flag: false,
+            reference_pic_flag: 2, entropy_coding_mode_flag: true)
+        picture.transform_8x8_mode_flag = true
         let c = picture.lowered
         #expect(c.coded_buf == output.identifier && c.CurrPic.picture_id == surfaces[0].identifier)
         #expect(c.ReferenceFrames.0.flags == 8 && c.ReferenceFrames.1.flags == 16)
@@ -170,9 +173,9 @@ import VideoBase
         #expect(unsafe c.pic_fields.value == 2 << 1 | 1 << 3 | 1 << 8 | 1 << 9)
         #expect(buffers(picture)[0].bytes.count == MemoryLayout<VAEncPictureParameterBufferH264>.size)
 
-        var slice = H264SliceParameters(macroblockAddress: 4, numMacroblocks: 8, sliceType: .p)
-        slice.refPicList0 = [reference]
-        slice.sliceQPDelta = -3
+        var slice = H264SliceParameters(macroblock_address: 4, num_macroblocks: 8, slice_type: .p)
+        slice.RefPicList0 = [reference]
+        slice.slice_qp_delta = -3
         let s = slice.lowered
         #expect(s.macroblock_info == 0xffff_ffff && s.slice_type == 0 && s.slice_qp_delta == -3)
         #expect(s.RefPicList0.0.frame_idx == 3 && s.RefPicList0.1.flags == 1 && s.RefPicList0.31.flags == 1)

@@ -25,23 +25,25 @@ struct TinyEncoder {
 
     func sequence() -> H264SequenceParameters {
         H264SequenceParameters(
-            levelIDC: 31, intraPeriod: 1, intraIDRPeriod: 1, ipPeriod: 1, maxNumRefFrames: 1,
-            pictureWidthInMBs: UInt16(context.size.width / 16), pictureHeightInMBs: UInt16(context.size.height / 16),
-            log2MaxFrameNumMinus4: 4, picOrderCntType: 0, log2MaxPicOrderCntLsbMinus4: 4)
+            level_idc: 31, intra_period: 1, intra_idr_period: 1, ip_period: 1, max_num_ref_frames: 1,
+            picture_width_in_mbs: UInt16(context.size.width / 16),
+            picture_height_in_mbs: UInt16(context.size.height / 16),
+            log2_max_frame_num_minus4: 4, pic_order_cnt_type: 0, log2_max_pic_order_cnt_lsb_minus4: 4)
     }
 
     func picture() -> H264PictureParameters {
         let current = H264Picture(
-            reconstruction, frameIndex: 0, reference: .none, topFieldOrderCount: 0, bottomFieldOrderCount: 0)
+            reconstruction, frame_idx: 0, reference: .none, TopFieldOrderCnt: 0, BottomFieldOrderCnt: 0)
         return H264PictureParameters(
-            current: current, references: [], codedBuffer: output, frameNum: 0, isIDR: true, referencePicFlag: 1,
-            entropyCodingMode: true)
+            CurrPic: current, ReferenceFrames: [], coded_buf: output, frame_num: 0, idr_pic_flag: true,
+            reference_pic_flag: 1,
+            entropy_coding_mode_flag: true)
     }
 
     func slice() -> H264SliceParameters {
         H264SliceParameters(
-            macroblockAddress: 0, numMacroblocks: UInt32(context.size.width / 16 * (context.size.height / 16)),
-            sliceType: .i)
+            macroblock_address: 0, num_macroblocks: UInt32(context.size.width / 16 * (context.size.height / 16)),
+            slice_type: .i)
     }
 
     func submit(frame: Int? = nil) throws -> SubmittedPicture {

@@ -211,7 +211,7 @@ import Vaenc
 
     /// If the input format is RGB, the stream signals the range and the matrix of the conversion. A requested matrix stays.
     @Test(arguments: [DeviceSelector.reference, .software], VideoCodec.allCases)
-    func conversionOfRGBIsSignalled(_ device: DeviceSelector, _ codec: VideoCodec) throws {
+    func conversionOfRGBIsSignaled(_ device: DeviceSelector, _ codec: VideoCodec) throws {
         for (rows, matrix, expected) in [(64, UInt8(2), "smpte170m"), (720, 2, "bt709"), (720, 9, "bt2020nc")] {
             for format in [PixelFormat.bgra, .rgba, .nv12] {
                 let list = PacketList()

@@ -67,7 +67,7 @@ struct BitReader {
     /// - Throws: `Malformed` if the value is not in `range` or the bits end too soon.
     mutating func unsigned(_ name: String, in range: ClosedRange<Int>) throws(Malformed) -> Int {
         let value = unsigned()
-        try check(name, value, range)
+        try check(name, value: value, in: range)
         return value
     }
 
@@ -76,11 +76,11 @@ struct BitReader {
     /// - Throws: `Malformed` if the value is not in `range` or the bits end too soon.
     mutating func signed(_ name: String, in range: ClosedRange<Int>) throws(Malformed) -> Int {
         let value = signed()
-        try check(name, value, range)
+        try check(name, value: value, in: range)
         return value
     }
 
-    private func check(_ name: String, _ value: Int, _ range: ClosedRange<Int>) throws(Malformed) {
+    private func check(_ name: String, value: Int, in range: ClosedRange<Int>) throws(Malformed) {
         if isExhausted { throw Malformed("the data ends before \(name)") }
         guard range.contains(value) else { throw Malformed("\(name) is \(value), not in \(range)") }
     }

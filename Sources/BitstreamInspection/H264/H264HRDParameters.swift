@@ -16,7 +16,7 @@ package struct H264HRDParameters: Sendable, Hashable {
             let size = try reader.unsigned("cpb_size_value_minus1", in: 0...0xffff_fffe) + 1
             schedules.append(
                 HRDSchedule(
-                    bitRate: rate << (6 + bit_rate_scale), cpbSize: size << (4 + cpb_size_scale),
+                    bitrate: rate << (6 + bit_rate_scale), cpbSize: size << (4 + cpb_size_scale),
                     cbr_flag: reader.flag()))
         }
         initial_cpb_removal_delay_length = reader.bits(5) + 1

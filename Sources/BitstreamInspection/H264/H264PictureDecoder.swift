@@ -23,8 +23,8 @@ struct H264PictureDecoder {
 
     /// Adds the picture of an access unit to `stream`.
     mutating func decode(
-        _ unit: H264StreamReader.AccessUnit, _ information: [H264SEIMessage], _ sps: H264SequenceParameterSet,
-        _ stream: inout H264Stream
+        _ unit: H264StreamReader.AccessUnit, information: [H264SEIMessage], sps: H264SequenceParameterSet,
+        into stream: inout H264Stream
     ) {
         guard let first = unit.slices.first?.header else { return }
         let index = stream.frames.count
@@ -73,8 +73,8 @@ struct H264PictureDecoder {
             frame.byteCount += nal.byteCount
             if nal.isSlice || nal.type == 12 { frame.videoByteCount += nal.payload.count }
         }
-        mark(&frame, first, sps)
-        reorder(frame, sps, &stream)
+        mark(&frame, first: first, sps: sps)
+        reorder(frame, sps: sps, in: &stream)
         if frame.isReference { previousReferenceFrameNum = first.includesForgetAll ? 0 : first.frame_num }
         stream.mostReferences = max(stream.mostReferences, references.entries.count)
         stream.frames.append(frame)
@@ -144,14 +144,14 @@ struct H264PictureDecoder {
         references.faults = []
     }
 
-    private mutating func mark(_ frame: inout H264Frame, _ first: H264SliceHeader, _ sps: H264SequenceParameterSet) {
+    private mutating func mark(_ frame: inout H264Frame, first: H264SliceHeader, sps: H264SequenceParameterSet) {
         if let marking = first.marking {
             let entry = references.mark(
                 H264ReferenceBuffer.Entry(
                     frame: frame.index, frame_num: first.frame_num, pictureOrderCount: frame.pictureOrderCount,
-                    temporalLayer: frame.temporalLayer), marking, sps)
-            frame.long_term_frame_idx = entry.longTermFrameIdx
-            frame.isLongTerm = entry.longTermFrameIdx != nil
+                    temporalLayer: frame.temporalLayer), marking: marking, sps: sps)
+            frame.long_term_frame_idx = entry.long_term_frame_idx
+            frame.isLongTerm = entry.long_term_frame_idx != nil
             takeMarkingFaults()
         }
         let missing = references.entries.filter(\.isNonExisting).count
@@ -168,7 +168,7 @@ struct H264PictureDecoder {
         sps.vui?.restriction?.max_dec_frame_buffering ?? H264LevelLimits(sps)?.maxDpbFrames(sps) ?? 16
     }
 
-    private mutating func reorder(_ frame: H264Frame, _ sps: H264SequenceParameterSet, _ stream: inout H264Stream) {
+    private mutating func reorder(_ frame: H264Frame, sps: H264SequenceParameterSet, in stream: inout H264Stream) {
         let position = (recentCounts.lastIndex { $0 <= frame.pictureOrderCount } ?? -1) + 1
         if position > 0, recentCounts[position - 1] == frame.pictureOrderCount, !frame.slices[0].header.field_pic_flag {
             report(.pictureOrder, "the picture order count \(frame.pictureOrderCount) is used twice")

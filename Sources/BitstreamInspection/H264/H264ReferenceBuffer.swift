@@ -7,7 +7,7 @@ struct H264ReferenceBuffer {
         var pictureOrderCount: Int
         var temporalLayer: Int?
         /// LongTermFrameIdx; nil if the frame is “used for short-term reference”.
-        var longTermFrameIdx: Int?
+        var long_term_frame_idx: Int?
         var isNonExisting: Bool { frame < 0 }
     }
 
@@ -17,8 +17,8 @@ struct H264ReferenceBuffer {
     /// Errors found while marking. The caller takes them and clears the list.
     var faults: [String] = []
 
-    var shortTerm: [Entry] { entries.filter { $0.longTermFrameIdx == nil } }
-    var longTerm: [Entry] { entries.filter { $0.longTermFrameIdx != nil } }
+    var shortTerm: [Entry] { entries.filter { $0.long_term_frame_idx == nil } }
+    var longTerm: [Entry] { entries.filter { $0.long_term_frame_idx != nil } }
     func contains(_ frame: Int) -> Bool { entries.contains { $0.frame == frame } }
 
     /// Returns FrameNumWrap, which is PicNum for frames (8-27, 8-28).
@@ -30,7 +30,7 @@ struct H264ReferenceBuffer {
     private mutating func slide(current frame_num: Int, _ sps: H264SequenceParameterSet) {
         let limit = max(sps.max_num_ref_frames, 1)
         while entries.count >= limit {
-            let oldest = entries.indices.filter { entries[$0].longTermFrameIdx == nil }.min {
+            let oldest = entries.indices.filter { entries[$0].long_term_frame_idx == nil }.min {
                 let a = Self.picNum(entries[$0], current: frame_num, maxFrameNum: sps.maxFrameNum)
                 return a < Self.picNum(entries[$1], current: frame_num, maxFrameNum: sps.maxFrameNum)
             }
@@ -58,23 +58,23 @@ struct H264ReferenceBuffer {
     /// Marks references after the reference picture `current` was decoded.
     ///
     /// - Returns: `current` with its own marking.
-    mutating func mark(_ current: Entry, _ marking: H264SliceHeader.Marking, _ sps: H264SequenceParameterSet) -> Entry {
+    mutating func mark(_ current: Entry, marking: H264SliceHeader.Marking, sps: H264SequenceParameterSet) -> Entry {
         var current = current
         switch marking {
         case .idr(_, let isLongTerm):
             entries = []
             maxLongTermFrameIdx = isLongTerm ? 0 : -1
-            if isLongTerm { current.longTermFrameIdx = 0 }
+            if isLongTerm { current.long_term_frame_idx = 0 }
         case .slidingWindow:
             slide(current: current.frame_num, sps)
         case .adaptive(let operations):
-            for operation in operations { apply(operation, &current, sps) }
+            for operation in operations { apply(operation, to: &current, sps: sps) }
         }
         entries.append(current)
         let limit = max(sps.max_num_ref_frames, 1)
         if entries.count > limit {
             faults.append("\(entries.count) frames are marked as references, but max_num_ref_frames is \(limit)")
-            if let first = entries.firstIndex(where: { $0.longTermFrameIdx == nil }), entries[first] != current {
+            if let first = entries.firstIndex(where: { $0.long_term_frame_idx == nil }), entries[first] != current {
                 entries.remove(at: first)
             } else {
                 entries.removeFirst()
@@ -83,9 +83,9 @@ struct H264ReferenceBuffer {
         return current
     }
 
-    private func find(_ difference: Int, _ current: Entry, _ sps: H264SequenceParameterSet) -> Int? {
+    private func find(_ difference: Int, from current: Entry, sps: H264SequenceParameterSet) -> Int? {
         entries.firstIndex {
-            $0.longTermFrameIdx == nil
+            $0.long_term_frame_idx == nil
                 && Self.picNum($0, current: current.frame_num, maxFrameNum: sps.maxFrameNum)
                     == current.frame_num - difference
         }
@@ -93,11 +93,11 @@ struct H264ReferenceBuffer {
 
     /// Applies one operation of adaptive memory control (8.2.5.4).
     private mutating func apply(
-        _ operation: H264SliceHeader.MemoryManagementOperation, _ current: inout Entry, _ sps: H264SequenceParameterSet
+        _ operation: H264SliceHeader.MemoryManagementOperation, to current: inout Entry, sps: H264SequenceParameterSet
     ) {
         switch operation {
         case .forgetShortTerm(let difference):
-            guard let found = find(difference, current, sps) else {
+            guard let found = find(difference, from: current, sps: sps) else {
                 return faults.append(
                     "operation 1 unmarks the picture \(difference) before, which is not a short-term picture")
             }
@@ -106,34 +106,34 @@ struct H264ReferenceBuffer {
             }
             entries.remove(at: found)
         case .forgetLongTerm(let number):
-            guard let found = entries.firstIndex(where: { $0.longTermFrameIdx == number }) else {
+            guard let found = entries.firstIndex(where: { $0.long_term_frame_idx == number }) else {
                 return faults.append("operation 2 unmarks picture \(number), which is not a long-term picture")
             }
             entries.remove(at: found)
         case .makeLongTerm(let difference, let index):
             checkLongTerm(index)
-            guard let found = find(difference, current, sps) else {
+            guard let found = find(difference, from: current, sps: sps) else {
                 return faults.append(
                     "operation 3 uses the picture \(difference) before, which is not a short-term picture")
             }
             if entries[found].isNonExisting { faults.append("operation 3 uses a non-existing frame") }
             let frame = entries[found]
-            entries.removeAll { $0.longTermFrameIdx == index }
-            if let position = entries.firstIndex(of: frame) { entries[position].longTermFrameIdx = index }
+            entries.removeAll { $0.long_term_frame_idx == index }
+            if let position = entries.firstIndex(of: frame) { entries[position].long_term_frame_idx = index }
         case .setLongTermCount(let count):
             if count > sps.max_num_ref_frames {
                 faults.append("operation 4 allows \(count) long-term indices, but max_num_ref_frames is less")
             }
             maxLongTermFrameIdx = count - 1
-            entries.removeAll { $0.longTermFrameIdx.map { $0 >= count } ?? false }
+            entries.removeAll { $0.long_term_frame_idx.map { $0 >= count } ?? false }
         case .forgetAll:
             entries = []
             maxLongTermFrameIdx = -1
             current.frame_num = 0
         case .makeCurrentLongTerm(let index):
             checkLongTerm(index)
-            entries.removeAll { $0.longTermFrameIdx == index }
-            current.longTermFrameIdx = index
+            entries.removeAll { $0.long_term_frame_idx == index }
+            current.long_term_frame_idx = index
         }
     }
 

@@ -42,7 +42,7 @@ struct H264ReferenceLists {
     }
 
     private var longTerm: [Entry] {
-        buffer.longTerm.sorted { $0.longTermFrameIdx ?? 0 < $1.longTermFrameIdx ?? 0 }
+        buffer.longTerm.sorted { $0.long_term_frame_idx ?? 0 < $1.long_term_frame_idx ?? 0 }
     }
 
     /// Returns the initial list of a P slice (8.2.4.2.1).
@@ -88,7 +88,7 @@ struct H264ReferenceLists {
                 chosen = buffer.shortTerm.first { picNum($0) == number }
                 if chosen == nil { faults.append("\(name): there is no short-term picture number \(number)") }
             case .longTerm(let number):
-                chosen = buffer.longTerm.first { $0.longTermFrameIdx == number }
+                chosen = buffer.longTerm.first { $0.long_term_frame_idx == number }
                 if chosen == nil { faults.append("\(name): there is no long-term picture \(number)") }
             }
             guard let chosen, index < list.count else { continue }

@@ -17,12 +17,15 @@ extension H264Stream {
             let parameters = checked.compactMap { self.parameters(of: $0, nal: isNAL) }
             guard parameters.count == checked.count else { continue }
             for index in 0..<(parameters.map(\.schedules.count).min() ?? 0) {
-                let units = checked.indices.map { accessUnit(checked[$0], parameters[$0], isNAL, index, headerBytes) }
+                let units = checked.indices.map {
+                    accessUnit(
+                        checked[$0], parameters: parameters[$0], isNAL: isNAL, index: index, headerBytes: headerBytes)
+                }
                 let decoder = HypotheticalDecoder(units)
                 let schedule = parameters[0].schedules[index]
                 report.schedules.append(
                     HRDReport.Schedule(
-                        isNAL: isNAL, index: index, bitRate: schedule.bitRate, cpbSize: schedule.cpbSize,
+                        isNAL: isNAL, index: index, bitrate: schedule.bitrate, cpbSize: schedule.cpbSize,
                         isConstant: schedule.cbr_flag,
                         fullness: report.schedules.isEmpty ? decoder.samples : []))
                 let name = "\(isNAL ? "NAL" : "VCL") HRD, schedule \(index): "
@@ -68,7 +71,7 @@ extension H264Stream {
     }
 
     private func accessUnit(
-        _ frame: H264Frame, _ parameters: H264HRDParameters, _ isNAL: Bool, _ index: Int, _ headerBytes: Int
+        _ frame: H264Frame, parameters: H264HRDParameters, isNAL: Bool, index: Int, headerBytes: Int
     ) -> HypotheticalDecoder.AccessUnit {
         let vui = sequenceSet(of: frame).vui
         let schedule = parameters.schedules[index]

@@ -171,7 +171,7 @@ struct H264StreamReader: ByteStreamReader {
             }
         }
         unit = nil
-        decoder.decode(done, information, sps, &stream)
+        decoder.decode(done, information: information, sps: sps, into: &stream)
     }
 
     private mutating func checkLevel(_ sps: H264SequenceParameterSet) {
@@ -199,7 +199,7 @@ struct H264StreamReader: ByteStreamReader {
             // A.3.1: at least one schedule must respect the limits.
             guard let hrd,
                 !hrd.schedules.contains(where: {
-                    $0.bitRate <= factor * limits.maxBR && $0.cpbSize <= factor * limits.maxCPB
+                    $0.bitrate <= factor * limits.maxBR && $0.cpbSize <= factor * limits.maxCPB
                 })
             else { continue }
             report(.level, "the HRD's bit rate and buffer exceed the limits of \(name)")

@@ -40,8 +40,9 @@ struct LostReferences {
         if isLost { hasLoss = true }
         _ = buffer.mark(
             H264ReferenceBuffer.Entry(
-                frame: isLost ? -1 : count, frame_num: first.frame_num, pictureOrderCount: pictureOrderCount), marking,
-            sps)
+                frame: isLost ? -1 : count, frame_num: first.frame_num, pictureOrderCount: pictureOrderCount),
+            marking: marking,
+            sps: sps)
         buffer.faults = []
         count &+= 1
         return use

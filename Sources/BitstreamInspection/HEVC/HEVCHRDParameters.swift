@@ -97,7 +97,7 @@ package struct HEVCHRDParameters: Sendable, Hashable {
             }
             result.append(
                 HRDSchedule(
-                    bitRate: rate << (6 + bit_rate_scale), cpbSize: size << (4 + cpb_size_scale),
+                    bitrate: rate << (6 + bit_rate_scale), cpbSize: size << (4 + cpb_size_scale),
                     cbr_flag: reader.flag()))
         }
         return result

@@ -140,7 +140,7 @@ extension HEVCSequenceParameterSet {
         for layer in vui?.hrd?.subLayers ?? [] {
             for (schedules, factor) in [(layer.nal, 1100), (layer.vcl, 1000)] where !schedules.isEmpty {
                 if !schedules.contains(where: {
-                    $0.bitRate <= factor * limits.maxBR && $0.cpbSize <= factor * limits.maxCPB
+                    $0.bitrate <= factor * limits.maxBR && $0.cpbSize <= factor * limits.maxCPB
                 }) {
                     faults.append("the HRD's bit rate and buffer exceed the limits of \(name)")
                 }

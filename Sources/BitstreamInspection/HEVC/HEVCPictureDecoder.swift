@@ -20,12 +20,12 @@ struct HEVCPictureDecoder {
 
     /// Adds the picture of an access unit to `stream`.
     mutating func decode(
-        _ unit: HEVCStreamReader.AccessUnit, _ information: [HEVCSEIMessage], _ sps: HEVCSequenceParameterSet,
-        _ pps: HEVCPictureParameterSet, _ stream: inout HEVCStream
+        _ unit: HEVCStreamReader.AccessUnit, information: [HEVCSEIMessage], sps: HEVCSequenceParameterSet,
+        pps: HEVCPictureParameterSet, into stream: inout HEVCStream
     ) {
         guard let first = unit.slices.first?.header else { return }
         let index = stream.frames.count
-        found = HEVCSliceRules.faults(unit, sps, pps)
+        found = HEVCSliceRules.faults(unit, sps: sps, pps: pps)
         let nal = stream.nalUnits[unit.slices[0].nalUnit]
 
         // NoRaslOutputFlag (8.1.3).
@@ -75,8 +75,8 @@ struct HEVCPictureDecoder {
             report(
                 .temporalLayer, "TemporalId is \(nal.temporalID), but there are \(sps.sps_max_sub_layers) sub-layers")
         }
-        runOutputProcess(frame, first, sps)
-        reorder(frame, sps, &stream)
+        runOutputProcess(frame, first: first, sps: sps)
+        reorder(frame, sps: sps, in: &stream)
 
         references.add(
             HEVCReferenceBuffer.Entry(
@@ -115,7 +115,7 @@ struct HEVCPictureDecoder {
 
     /// Runs the output process (C.5.2) of decoders for every number of sub-layers.
     private mutating func runOutputProcess(
-        _ frame: HEVCFrame, _ first: HEVCSliceSegmentHeader, _ sps: HEVCSequenceParameterSet
+        _ frame: HEVCFrame, first: HEVCSliceSegmentHeader, sps: HEVCSequenceParameterSet
     ) {
         while outputs.count < sps.sps_max_sub_layers { outputs.append(HEVCOutputBuffer()) }
         let held = Set(references.entries.map(\.frame))
@@ -135,7 +135,7 @@ struct HEVCPictureDecoder {
         }
     }
 
-    private mutating func reorder(_ frame: HEVCFrame, _ sps: HEVCSequenceParameterSet, _ stream: inout HEVCStream) {
+    private mutating func reorder(_ frame: HEVCFrame, sps: HEVCSequenceParameterSet, in stream: inout HEVCStream) {
         let position = (recentCounts.lastIndex { $0 <= frame.pictureOrderCount } ?? -1) + 1
         if position > 0, recentCounts[position - 1] == frame.pictureOrderCount {
             report(.pictureOrder, "the picture order count \(frame.pictureOrderCount) is used twice")

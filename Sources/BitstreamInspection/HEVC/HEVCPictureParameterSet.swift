@@ -115,7 +115,7 @@ package struct HEVCPictureParameterSet: Sendable, Hashable {
         if columns == 1, rows == 1 { throw Malformed("tiles_enabled_flag is 1, but there is only one tile") }
         var tiles = Tiles(num_tile_columns: columns, num_tile_rows: rows, loop_filter_across_tiles_enabled_flag: true)
         if !reader.flag() {
-            func sizes(_ name: String, _ count: Int, _ whole: Int) throws(Malformed) -> [Int] {
+            func sizes(_ name: String, count: Int, whole: Int) throws(Malformed) -> [Int] {
                 var sizes: [Int] = []
                 for _ in 1..<max(count, 1) {
                     sizes.append(try reader.unsigned(name, in: 0...(whole - 1)) + 1)
@@ -123,8 +123,8 @@ package struct HEVCPictureParameterSet: Sendable, Hashable {
                 guard sizes.reduce(0, +) < whole else { throw Malformed("\(name): nothing is left for the last tile") }
                 return sizes
             }
-            tiles.column_width = try sizes("column_width_minus1", columns, width)
-            tiles.row_height = try sizes("row_height_minus1", rows, height)
+            tiles.column_width = try sizes("column_width_minus1", count: columns, whole: width)
+            tiles.row_height = try sizes("row_height_minus1", count: rows, whole: height)
         }
         tiles.loop_filter_across_tiles_enabled_flag = reader.flag()
         return tiles
@@ -132,12 +132,12 @@ package struct HEVCPictureParameterSet: Sendable, Hashable {
 
     /// Returns the start of each tile column in coding tree blocks, and the end of the last one (colBd, 6-3).
     package func columnBoundaries(_ sps: HEVCSequenceParameterSet) -> [Int] {
-        Self.boundaries(tiles?.num_tile_columns ?? 1, tiles?.column_width, sps.widthInCtbs)
+        Self.boundaries(tiles?.num_tile_columns ?? 1, sizes: tiles?.column_width, whole: sps.widthInCtbs)
     }
 
     /// Returns the start of each tile row in coding tree blocks, and the end of the last one (rowBd, 6-4).
     package func rowBoundaries(_ sps: HEVCSequenceParameterSet) -> [Int] {
-        Self.boundaries(tiles?.num_tile_rows ?? 1, tiles?.row_height, sps.heightInCtbs)
+        Self.boundaries(tiles?.num_tile_rows ?? 1, sizes: tiles?.row_height, whole: sps.heightInCtbs)
     }
 
     /// Returns whether the tiles fit a picture of an SPS. They may not: a PPS may precede the SPS that its slices use,
@@ -149,7 +149,7 @@ package struct HEVCPictureParameterSet: Sendable, Hashable {
             && (tiles.row_height?.reduce(0, +) ?? 0) < sps.heightInCtbs
     }
 
-    private static func boundaries(_ count: Int, _ sizes: [Int]?, _ whole: Int) -> [Int] {
+    private static func boundaries(_ count: Int, sizes: [Int]?, whole: Int) -> [Int] {
         guard let sizes else { return (0...count).map { $0 * whole / count } }
         return sizes.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1) } + [whole]
     }

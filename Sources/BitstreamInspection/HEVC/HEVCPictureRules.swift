@@ -65,8 +65,8 @@ struct HEVCPictureRules {
         of frame: HEVCFrame, irap: HEVCFrame?, _ references: HEVCReferenceBuffer, _ sps: HEVCSequenceParameterSet
     ) -> [(Violation.Rule, String)] {
         orderFaults(frame, irap)
-            + referenceFaults(frame, irap, references)
-            + layerFaults(frame, references, sps)
+            + referenceFaults(frame, irap: irap, references: references)
+            + layerFaults(frame, references: references, sps: sps)
             + distanceFaults(frame, references)
     }
 
@@ -108,7 +108,7 @@ struct HEVCPictureRules {
 
     /// Checks the pictures in the reference picture sets of IRAP, trailing and RADL pictures (8.3.2).
     private func referenceFaults(
-        _ frame: HEVCFrame, _ irap: HEVCFrame?, _ references: HEVCReferenceBuffer
+        _ frame: HEVCFrame, irap: HEVCFrame?, references: HEVCReferenceBuffer
     ) -> [(Violation.Rule, String)] {
         var faults: [(Violation.Rule, String)] = []
         let name = HEVCNALUnit.name(of: frame.nal_unit_type)
@@ -149,7 +149,7 @@ struct HEVCPictureRules {
 
     /// Checks temporal sub-layers (8.3.2).
     private func layerFaults(
-        _ frame: HEVCFrame, _ references: HEVCReferenceBuffer, _ sps: HEVCSequenceParameterSet
+        _ frame: HEVCFrame, references: HEVCReferenceBuffer, sps: HEVCSequenceParameterSet
     ) -> [(Violation.Rule, String)] {
         var faults: [(Violation.Rule, String)] = []
         let name = HEVCNALUnit.name(of: frame.nal_unit_type)

@@ -2,7 +2,7 @@
 enum HEVCSliceRules {
     /// Returns the violations by the slice segments of an access unit and by its delimiter.
     static func faults(
-        _ unit: HEVCStreamReader.AccessUnit, _ sps: HEVCSequenceParameterSet, _ pps: HEVCPictureParameterSet
+        _ unit: HEVCStreamReader.AccessUnit, sps: HEVCSequenceParameterSet, pps: HEVCPictureParameterSet
     ) -> [(Violation.Rule, String)] {
         let headers = unit.slices.map(\.header)
         guard let first = headers.first else { return [] }
@@ -29,7 +29,7 @@ enum HEVCSliceRules {
         if first.isIRAP, headers.contains(where: { $0.slice_type != .i }) {
             faults.append((.syntax, "an IRAP picture has P or B slices"))
         }
-        faults += addressFaults(headers, sps, pps)
+        faults += addressFaults(headers, sps: sps, pps: pps)
         if let limits = HEVCLevelLimits(sps), headers.count > limits.maxSliceSegments {
             faults.append(
                 (.level, "there are \(headers.count) slice segments, but the level allows \(limits.maxSliceSegments)"))
@@ -50,7 +50,7 @@ enum HEVCSliceRules {
     /// Checks that slice segments are in tile scan order. Also checks that each slice and each slice segment contains
     /// only whole tiles or lies in one tile (6.3.1).
     private static func addressFaults(
-        _ headers: [HEVCSliceSegmentHeader], _ sps: HEVCSequenceParameterSet, _ pps: HEVCPictureParameterSet
+        _ headers: [HEVCSliceSegmentHeader], sps: HEVCSequenceParameterSet, pps: HEVCPictureParameterSet
     ) -> [(Violation.Rule, String)] {
         var faults: [(Violation.Rule, String)] = []
         // A slice that refers to another PPS can have another SPS, and so an address outside the picture.

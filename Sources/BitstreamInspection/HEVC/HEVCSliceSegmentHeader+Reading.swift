@@ -43,8 +43,8 @@ extension HEVCSliceSegmentHeader {
         slice_pic_parameter_set_id = id
         self.dependent_slice_segment_flag = dependent_slice_segment_flag
         self.slice_segment_address = slice_segment_address
-        if !dependent_slice_segment_flag { try readSlice(&reader, sps, pps) }
-        if pps.tiles != nil || pps.entropy_coding_sync_enabled_flag { try readEntryPoints(&reader, sps, pps) }
+        if !dependent_slice_segment_flag { try readSlice(&reader, sps: sps, pps: pps) }
+        if pps.tiles != nil || pps.entropy_coding_sync_enabled_flag { try readEntryPoints(&reader, sps: sps, pps: pps) }
         slice_segment_header_extension_length = nil
         if pps.slice_segment_header_extension_present_flag {
             let length = try reader.unsigned("slice_segment_header_extension_length", in: 0...256)
@@ -74,7 +74,7 @@ extension HEVCSliceSegmentHeader {
     }
 
     private mutating func readSlice(
-        _ reader: inout BitReader, _ sps: HEVCSequenceParameterSet, _ pps: HEVCPictureParameterSet
+        _ reader: inout BitReader, sps: HEVCSequenceParameterSet, pps: HEVCPictureParameterSet
     ) throws(Malformed) {
         _ = reader.bits(pps.num_extra_slice_header_bits)
         let type = try reader.unsigned("slice_type", in: 0...2)
@@ -86,7 +86,7 @@ extension HEVCSliceSegmentHeader {
             slice_sao_luma_flag = reader.flag()
             if sps.chromaArrayType != 0 { slice_sao_chroma_flag = reader.flag() }
         }
-        if slice_type != .i { try readPrediction(&reader, sps, pps) }
+        if slice_type != .i { try readPrediction(&reader, sps: sps, pps: pps) }
         slice_qp_delta = try reader.signed("slice_qp_delta", in: -128...128)
         qp = pps.init_qp + slice_qp_delta
         let lowest = -6 * (sps.bit_depth_luma - 8)
@@ -173,7 +173,7 @@ extension HEVCSliceSegmentHeader {
     }
 
     private mutating func readPrediction(
-        _ reader: inout BitReader, _ sps: HEVCSequenceParameterSet, _ pps: HEVCPictureParameterSet
+        _ reader: inout BitReader, sps: HEVCSequenceParameterSet, pps: HEVCPictureParameterSet
     ) throws(Malformed) {
         num_ref_idx_active = [
             pps.num_ref_idx_default_active[0], slice_type == .b ? pps.num_ref_idx_default_active[1] : 0,
@@ -242,7 +242,7 @@ extension HEVCSliceSegmentHeader {
     }
 
     private mutating func readEntryPoints(
-        _ reader: inout BitReader, _ sps: HEVCSequenceParameterSet, _ pps: HEVCPictureParameterSet
+        _ reader: inout BitReader, sps: HEVCSequenceParameterSet, pps: HEVCPictureParameterSet
     ) throws(Malformed) {
         let rows = pps.entropy_coding_sync_enabled_flag ? sps.heightInCtbs : pps.tiles?.num_tile_rows ?? 1
         let most = (pps.tiles?.num_tile_columns ?? 1) * rows - 1

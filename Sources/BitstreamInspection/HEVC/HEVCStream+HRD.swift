@@ -20,14 +20,15 @@ extension HEVCStream {
             for index in 0..<(schedules.map(\.count).min() ?? 0) {
                 let units = checked.indices.map { position in
                     accessUnit(
-                        checked[position], schedules[position][index], delays[position], isNAL, index, headerBytes,
+                        checked[position], schedule: schedules[position][index], removalDelay: delays[position],
+                        isNAL: isNAL, index: index, headerBytes: headerBytes,
                         lowDelay: layers[position]?.low_delay_hrd_flag ?? false)
                 }
                 let decoder = HypotheticalDecoder(units)
                 let schedule = schedules[0][index]
                 report.schedules.append(
                     HRDReport.Schedule(
-                        isNAL: isNAL, index: index, bitRate: schedule.bitRate, cpbSize: schedule.cpbSize,
+                        isNAL: isNAL, index: index, bitrate: schedule.bitrate, cpbSize: schedule.cpbSize,
                         isConstant: schedule.cbr_flag,
                         fullness: report.schedules.isEmpty ? decoder.samples : []))
                 let name = "\(isNAL ? "NAL" : "VCL") HRD, schedule \(index): "
@@ -94,8 +95,8 @@ extension HEVCStream {
     }
 
     private func accessUnit(
-        _ frame: HEVCFrame, _ schedule: HRDSchedule, _ removalDelay: Int, _ isNAL: Bool, _ index: Int,
-        _ headerBytes: Int, lowDelay: Bool
+        _ frame: HEVCFrame, schedule: HRDSchedule, removalDelay: Int, isNAL: Bool, index: Int,
+        headerBytes: Int, lowDelay: Bool
     ) -> HypotheticalDecoder.AccessUnit {
         let hasSets = frame.nalUnits.contains { nalUnits[$0].type == 33 }
         let added = frame.bufferingPeriod == nil || hasSets ? 0 : headerBytes

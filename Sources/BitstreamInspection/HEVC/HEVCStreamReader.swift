@@ -232,6 +232,6 @@ struct HEVCStreamReader: ByteStreamReader {
             }
         }
         unit = nil
-        decoder.decode(done, information, sps, pps, &stream)
+        decoder.decode(done, information: information, sps: sps, pps: pps, into: &stream)
     }
 }

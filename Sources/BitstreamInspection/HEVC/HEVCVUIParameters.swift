@@ -48,7 +48,7 @@ package struct HEVCVUIParameters: Sendable, Hashable {
         if reader.flag() {
             var signal = VideoSignal(
                 video_format: reader.bits(3), video_full_range_flag: reader.flag())
-            if reader.flag() { signal.colour = [reader.bits(8), reader.bits(8), reader.bits(8)] }
+            if reader.flag() { signal.color = [reader.bits(8), reader.bits(8), reader.bits(8)] }
             videoSignal = signal
         }
         if reader.flag() {

@@ -22,7 +22,7 @@ package struct HRDReport: Sendable, Hashable {
         /// SchedSelIdx.
         package var index: Int
         /// BitRate of the first access unit, in bits per second.
-        package var bitRate: Int
+        package var bitrate: Int
         /// CpbSize of the first access unit, in bits.
         package var cpbSize: Int
         /// cbr_flag: whether bits arrive without pause.

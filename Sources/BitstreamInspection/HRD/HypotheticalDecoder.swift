@@ -45,7 +45,7 @@ struct HypotheticalDecoder {
                 initial = max(
                     previousFinal, nominal - Double(delay.initial_cpb_removal_delay + offset) / 90000)
             }
-            let final = initial + unit.bits / Double(unit.schedule.bitRate)
+            let final = initial + unit.bits / Double(unit.schedule.bitrate)
             if index > 0, let delay = unit.delay {
                 checkDelay(delay, unit, ticks: 90000 * (nominal - previousFinal))
             }
@@ -124,7 +124,7 @@ struct HypotheticalDecoder {
             }
             var part = 0.0
             if next < units.count, arrivals[next].initial < time {
-                part = (time - arrivals[next].initial) * Double(units[next].schedule.bitRate)
+                part = (time - arrivals[next].initial) * Double(units[next].schedule.bitrate)
             }
             samples[index].before = arrived + part - removed
             removed += units[index].bits

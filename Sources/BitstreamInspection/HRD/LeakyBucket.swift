@@ -2,7 +2,7 @@
 /// their times.
 package struct LeakyBucket: Sendable, Hashable {
     /// The rate in bits per second.
-    package var bitRate: Double
+    package var bitrate: Double
     /// The capacity in bits.
     package var size: Double
     /// The number of bits in the buffer when the first picture is removed.
@@ -11,8 +11,8 @@ package struct LeakyBucket: Sendable, Hashable {
     /// buffer is full.
     package var isConstant: Bool
 
-    package init(bitRate: Double, size: Double, initialFullness: Double, isConstant: Bool) {
-        self.bitRate = bitRate
+    package init(bitrate: Double, size: Double, initialFullness: Double, isConstant: Bool) {
+        self.bitrate = bitrate
         self.size = size
         self.initialFullness = initialFullness
         self.isConstant = isConstant
@@ -51,12 +51,13 @@ package struct LeakyBucket: Sendable, Hashable {
             let step = seconds.isEmpty ? 0 : seconds[min(frame, seconds.count - 1)]
             time += step
             // After an underflow the picture is late, and the buffer continues from zero.
-            fullness = max(fullness - bits, 0) + bitRate * step
+            fullness = max(fullness - bits, 0) + bitrate * step
             if !isConstant { fullness = min(fullness, size) }
         }
         report.schedules = [
             HRDReport.Schedule(
-                isNAL: true, index: 0, bitRate: Int(clamping: bitRate), cpbSize: Int(clamping: size), isConstant: isConstant,
+                isNAL: true, index: 0, bitrate: Int(clamping: bitrate), cpbSize: Int(clamping: size),
+                isConstant: isConstant,
                 fullness: samples)
         ]
         return report

@@ -3,7 +3,7 @@ package struct VideoSignal: Sendable, Hashable {
     package var video_format: Int
     package var video_full_range_flag: Bool
     /// colour_primaries, transfer_characteristics and matrix_coefficients.
-    package var colour: [Int]?
+    package var color: [Int]?
 }
 
 enum SampleAspectRatios {

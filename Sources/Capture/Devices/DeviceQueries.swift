@@ -8,7 +8,7 @@ extension VideoNode {
     /// Returns the name, driver and bus of the device; nil if the node captures no pictures (metadata, output, radio).
     func identify() throws(VaencError) -> CaptureDevice? {
         var capability = v4l2_capability()
-        try demand("VIDIOC_QUERYCAP", vaenc_VIDIOC_QUERYCAP(), &capability)
+        try demand("VIDIOC_QUERYCAP", request: vaenc_VIDIOC_QUERYCAP(), value: &capability)
         let hasOwn = capability.capabilities & UInt32(V4L2_CAP_DEVICE_CAPS) != 0
         let abilities = hasOwn ? capability.device_caps : capability.capabilities
         guard abilities & UInt32(V4L2_CAP_VIDEO_CAPTURE) != 0 else { return nil }

@@ -45,7 +45,7 @@ final class VideoNode {
     }
 
     /// Calls ioctl(2), and throws if it fails.
-    func demand<T>(_ name: String, _ request: UInt, _ value: inout T) throws(VaencError) {
+    func demand<T>(_ name: String, request: UInt, value: inout T) throws(VaencError) {
         let code = call(request, &value)
         if code != 0 { throw failure(name, code) }
     }

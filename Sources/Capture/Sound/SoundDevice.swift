@@ -46,7 +46,7 @@ import VideoBase
             code = unsafe av.pointee.avformat_open_input!(&context, device, format, &dictionary)
             if code >= 0 { break }
         }
-        if code < 0 { throw unsafe Self.failure(name, code, av) }
+        if code < 0 { throw unsafe Self.failure(name, code: code, av: av) }
         try open()
     }
 
@@ -68,7 +68,7 @@ import VideoBase
         return (String(parts[0]), String(parts[1]))
     }
 
-    private static func failure(_ name: String, _ code: Int32, _ av: UnsafePointer<VaencLibAV>) -> VaencError {
+    private static func failure(_ name: String, code: Int32, av: UnsafePointer<VaencLibAV>) -> VaencError {
         let words = unsafe LibAV.message(code, av)
         switch vaenc_errno_of(code) {
         case EACCES, EPERM: return VaencError(
@@ -131,7 +131,7 @@ import VideoBase
             return true
         }
         if code == vaenc_averror_eof() || [ENODEV, EIO, EBADF].contains(vaenc_errno_of(code)) { return false }
-        guard code >= 0, let packet = unsafe packet else { throw unsafe Self.failure(name, code, av) }
+        guard code >= 0, let packet = unsafe packet else { throw unsafe Self.failure(name, code: code, av: av) }
         defer { unsafe av.pointee.av_packet_unref!(packet) }
         guard unsafe packet.pointee.stream_index == stream else { return true }
         let time = unsafe packet.pointee.pts

@@ -23,12 +23,12 @@ import VideoBase
         request.count = UInt32(requestedCount)
         request.type = Self.type
         request.memory = V4L2_MEMORY_MMAP.rawValue
-        try node.demand("VIDIOC_REQBUFS", vaenc_VIDIOC_REQBUFS(), &request)
+        try node.demand("VIDIOC_REQBUFS", request: vaenc_VIDIOC_REQBUFS(), value: &request)
         var canExport = layout != nil
         // VIDEO_MAX_FRAME is 32. The limit protects against drivers that report too many buffers.
         for index in 0..<min(request.count, 64) {
             var buffer = unsafe Self.buffer(index)
-            unsafe try node.demand("VIDIOC_QUERYBUF", vaenc_VIDIOC_QUERYBUF(), &buffer)
+            unsafe try node.demand("VIDIOC_QUERYBUF", request: vaenc_VIDIOC_QUERYBUF(), value: &buffer)
             let length = unsafe Int(buffer.length)
             let offset = unsafe buffer.m.offset
             if vaenc_is_converted(offset, index) { canExport = false }
@@ -97,7 +97,7 @@ import VideoBase
             if code != 0 { throw node.failure("VIDIOC_QBUF", code) }
         }
         var type = Self.type
-        try node.demand("VIDIOC_STREAMON", vaenc_VIDIOC_STREAMON(), &type)
+        try node.demand("VIDIOC_STREAMON", request: vaenc_VIDIOC_STREAMON(), value: &type)
     }
 
     func stop() {

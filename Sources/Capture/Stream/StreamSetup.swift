@@ -18,7 +18,7 @@ struct StreamSetup {
         }
         if let input = request.input { try Self.choose(input, node) }
         let choice = try FormatChoice(node.formats, request, name: path)
-        let format = try Self.setFormat(choice, request, node)
+        let format = try Self.setFormat(choice, for: request, on: node)
         guard let layout = choice.format.layout else {
             throw VaencError(.internalFault, "a format without a layout was chosen")
         }
@@ -65,7 +65,7 @@ struct StreamSetup {
     }
 
     private static func setFormat(
-        _ choice: FormatChoice, _ request: CaptureRequest, _ node: VideoNode
+        _ choice: FormatChoice, for request: CaptureRequest, on node: VideoNode
     ) throws(VaencError) -> v4l2_pix_format {
         var format = unsafe v4l2_format()
         unsafe format.type = V4L2_BUF_TYPE_VIDEO_CAPTURE.rawValue
@@ -75,7 +75,7 @@ struct StreamSetup {
         unsafe format.fmt.pix.height = UInt32(clamping: size.height)
         unsafe format.fmt.pix.pixelformat = requestedFormat
         unsafe format.fmt.pix.field = V4L2_FIELD_ANY.rawValue
-        unsafe try node.demand("VIDIOC_S_FMT", vaenc_VIDIOC_S_FMT(), &format)
+        unsafe try node.demand("VIDIOC_S_FMT", request: vaenc_VIDIOC_S_FMT(), value: &format)
         let pix = unsafe format.fmt.pix
         guard pix.pixelformat == requestedFormat,
             VideoSize(width: Int(pix.width), height: Int(pix.height)).isWithinLimits

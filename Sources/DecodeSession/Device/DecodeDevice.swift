@@ -25,7 +25,7 @@ package import VideoBase
         unsafe self.av = unsafe av
         _ = LibAV.takeLog()
         nonisolated(unsafe) let table = unsafe av
-        let (address, words) = try display.watch.run("av_hwdevice_ctx_init", display.vendor, .setUp) {
+        let (address, words) = try display.watch.run("av_hwdevice_ctx_init", on: display.vendor, scale: .setUp) {
             // SAFETY: the display outlives the objects that are created here: this object and its pictures retain it.
             guard unsafe vaenc_note_calls(display.native) else { return (UInt(0), "no memory") }
             var code: Int32 = 0
@@ -49,7 +49,7 @@ package import VideoBase
     /// - Throws: The first VA-API call that failed, even if libavcodec does not report it; `.timedOut` if a call hangs.
     func perform<R: Sendable>(_ call: String, _ body: @escaping @Sendable () throws -> R) throws -> R {
         let vendor = display.vendor
-        return try display.watch.run(call, vendor, .wait) {
+        return try display.watch.run(call, on: vendor, scale: .wait) {
             vaenc_begin_notes()
             let result = Result { try body() }
             var status: Int32 = 0
@@ -106,7 +106,7 @@ package import VideoBase
     /// the size and profile later.
     package func rejectionReason(of codec: VideoCodec, bitDepth: Int) throws -> String? {
         let display = display
-        let profiles = try display.watch.run("querying capabilities", display.vendor, .setUp) {
+        let profiles = try display.watch.run("querying capabilities", on: display.vendor, scale: .setUp) {
             try display.profiles().filter { profile in
                 try profile.codecName == codec.rawValue && display.entryPoints(of: profile).contains(.decode)
             }

@@ -40,7 +40,8 @@ package final class DeviceScaler: Sendable {
         let display = device.display
         self.device = device
         self.output = output
-        processor = try display.watch.run("creating the video processor", "\(output.size) pictures", .setUp) {
+        processor = try display.watch.run("creating the video processor", on: "\(output.size) pictures", scale: .setUp)
+        {
             guard try VideoProcessor.isOffered(by: display) else {
                 throw VaencError(.unavailable, "\(display.vendor) has no video processor")
             }
@@ -66,7 +67,7 @@ package final class DeviceScaler: Sendable {
         private let surface: Surface
         private let picture: DecodedPicture
 
-        init(_ pool: Pool, _ surface: Surface, _ picture: DecodedPicture) {
+        init(_ pool: Pool, surface: Surface, picture: DecodedPicture) {
             (self.pool, self.surface, self.picture) = (pool, surface, picture)
         }
 
@@ -80,7 +81,7 @@ package final class DeviceScaler: Sendable {
         guard let source = try device.buffer(of: picture) else { return nil }
         let (display, output, processor) = (device.display, output, processor)
         let known = pool.free.withLock { $0?.popLast() }
-        let target = try display.watch.run("vaEndPicture", "a picture to be scaled", .wait) {
+        let target = try display.watch.run("vaEndPicture", on: "a picture to be scaled", scale: .wait) {
             let target = try known ?? Surface.make(
                 display, count: 1, size: output.surface, format: output.format, usage: [.processingOutput, .encoder])[0]
             var part = parts.source ?? VideoRectangle(source.size)
@@ -93,6 +94,7 @@ package final class DeviceScaler: Sendable {
             return target
         }
         return try SurfaceBuffer(
-            surface: target, visible: output.size, color: output.color, owner: PooledPicture(pool, target, picture))
+            surface: target, visible: output.size, color: output.color,
+            owner: PooledPicture(pool, surface: target, picture: picture))
     }
 }

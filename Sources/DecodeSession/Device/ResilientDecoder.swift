@@ -97,7 +97,7 @@ package import VideoBase
         var options = options
         if let device { unsafe options.device = (device.context, DecodeDevice.heldLimit) }
         return unsafe try VideoDecoder(
-            stream.codec, parameters: stream.parameters, timeBase: stream.timeBase, options, av)
+            stream.codec, parameters: stream.parameters, timeBase: stream.timeBase, options: options, av: av)
     }
 
     /// Releases the decoder. If its device hangs, the decoder is abandoned.
@@ -260,7 +260,7 @@ package import VideoBase
         let display = device.display
         let borrowed = Surface(borrowing: surface.identifier, of: display, size: surface.size, format: surface.format)
         do {
-            try display.watch.run("vaSyncSurface", "a decoded picture", .wait) {
+            try display.watch.run("vaSyncSurface", on: "a decoded picture", scale: .wait) {
                 try borrowed.sync(timeoutNanoseconds: display.watch.limitNanoseconds)
             }
         } catch let error as VAError where error.status == .decodingError {

@@ -13,7 +13,7 @@ struct GatheredPicture {
     /// The timing of the first slice.
     private(set) var timing = FrameTiming(presentation: .zero)
 
-    mutating func add(_ unit: [UInt8], _ role: FollowedUnit, _ timing: FrameTiming) {
+    mutating func add(_ unit: [UInt8], role: FollowedUnit, timing: FrameTiming) {
         let isSlice = if case .slice = role { true } else { false }
         if isSlice, !hasSlices {
             hasSlices = true

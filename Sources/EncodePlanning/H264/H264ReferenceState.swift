@@ -36,17 +36,17 @@ package struct H264ReferenceState: Sendable {
     /// The references of `plan` must be stored: all plans come from one planner, in order.
     package mutating func number(_ plan: FramePlan) -> H264PictureNumbers {
         if plan.type == .idr { stored.removeAll() }
-        let frameNum = plan.type == .idr ? 0 : (prevRefFrameNum + 1) % maxFrameNum
+        let frame_num = plan.type == .idr ? 0 : (prevRefFrameNum + 1) % maxFrameNum
         let poc = 2 * (plan.displayIndex - plan.keyDisplayIndex)
         let list0 = plan.list0.compactMap(find)
         let list1 = plan.list1.compactMap(find)
         let initial = H264InitialLists(
-            stored: stored, frame_num: frameNum, maxFrameNum: maxFrameNum, picOrderCount: poc, isB: plan.type == .b)
+            stored: stored, frame_num: frame_num, maxFrameNum: maxFrameNum, picOrderCount: poc, isB: plan.type == .b)
         let isExplicit = longTermReferences > 0
         let isIDR = plan.type == .idr
         let numbers = H264PictureNumbers(
             nal_ref_idc: isIDR ? 3 : !plan.isReference ? 0 : plan.type == .b || plan.temporalLayer > 0 ? 1 : 2,
-            frame_num: frameNum,
+            frame_num: frame_num,
             idr_pic_id: plan.sequenceIndex & 1,
             picOrderCount: poc,
             pic_order_cnt_lsb: poc & ((1 << log2_max_pic_order_cnt_lsb) - 1),
@@ -56,7 +56,7 @@ package struct H264ReferenceState: Sendable {
             stored: stored,
             marking: isIDR || !plan.isReference ? [] : marking(plan, initial),
             isLongTermReference: isIDR && plan.longTermIndex != nil)
-        if plan.isReference { store(plan, frameNum: frameNum, poc: poc) }
+        if plan.isReference { store(plan, frame_num: frame_num, poc: poc) }
         return numbers
     }
 
@@ -82,7 +82,7 @@ package struct H264ReferenceState: Sendable {
         return operations
     }
 
-    private mutating func store(_ plan: FramePlan, frameNum: Int, poc: Int) {
+    private mutating func store(_ plan: FramePlan, frame_num: Int, poc: Int) {
         stored.removeAll { plan.released.contains($0.picture.codingIndex) }
         if let index = plan.longTermIndex { stored.removeAll { $0.longTermIndex == index } }
         // 8.2.5.3: the sliding window drops the short-term picture with the smallest FrameNumWrap, which was coded
@@ -92,7 +92,7 @@ package struct H264ReferenceState: Sendable {
         }
         var picture = StoredPicture(codingIndex: plan.codingIndex, displayIndex: plan.displayIndex, slot: plan.slot)
         picture.longTermIndex = plan.longTermIndex
-        stored.append(H264StoredPicture(picture: picture, frame_num: frameNum, picOrderCount: poc))
-        prevRefFrameNum = frameNum
+        stored.append(H264StoredPicture(picture: picture, frame_num: frame_num, picOrderCount: poc))
+        prevRefFrameNum = frame_num
     }
 }

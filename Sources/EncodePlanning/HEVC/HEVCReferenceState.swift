@@ -46,13 +46,13 @@ package struct HEVCReferenceState: Sendable {
                 kind = .subLayerAccess
             }
         }
-        let kept = plan.type == .idr ? [] : kept(by: plan, kind, poc, used)
+        let kept = plan.type == .idr ? [] : kept(by: plan, kind: kind, poc: poc, used: used)
         if kind == .subLayerAccess, kept.contains(where: { $0.temporalID >= plan.temporalLayer }) { kind = .trailing }
         if kind == .idr || kind == .cra {
             codingIndexOfIRAP = plan.codingIndex
             displayIndexOfIRAP = plan.displayIndex
         }
-        let numbers = numbers(plan, kind, poc, kept, used)
+        let numbers = numbers(plan, kind: kind, poc: poc, kept: kept, used: used)
         stored = kept
         if plan.isReference {
             var picture = StoredPicture(codingIndex: plan.codingIndex, displayIndex: plan.displayIndex, slot: plan.slot)
@@ -65,7 +65,7 @@ package struct HEVCReferenceState: Sendable {
 
     /// Returns the pictures that stay in the decoder's buffer while the picture is coded, in coding order.
     private func kept(
-        by plan: FramePlan, _ kind: HEVCPictureNumbers.Kind, _ poc: Int, _ used: Set<Int>
+        by plan: FramePlan, kind: HEVCPictureNumbers.Kind, poc: Int, used: Set<Int>
     ) -> [HEVCStoredPicture] {
         stored.compactMap { entry in
             // Use the plan's entry: the picture may have become a long-term reference.
@@ -89,7 +89,7 @@ package struct HEVCReferenceState: Sendable {
     }
 
     private func numbers(
-        _ plan: FramePlan, _ kind: HEVCPictureNumbers.Kind, _ poc: Int, _ kept: [HEVCStoredPicture], _ used: Set<Int>
+        _ plan: FramePlan, kind: HEVCPictureNumbers.Kind, poc: Int, kept: [HEVCStoredPicture], used: Set<Int>
     ) -> HEVCPictureNumbers {
         func find(_ codingIndex: Int) -> HEVCStoredPicture? {
             kept.first { $0.picture.codingIndex == codingIndex }

@@ -20,7 +20,7 @@ protocol CodecAdapter: Sendable {
     /// - Parameter delay: The removal delay if a buffering period begins with the picture; nil signals a full decoder
     ///   buffer.
     func leading(
-        _ plan: FramePlan, _ options: FrameOptions, _ clock: PictureClock, delay: SEIMessage.InitialRemovalDelay?
+        _ plan: FramePlan, options: FrameOptions, clock: PictureClock, delay: SEIMessage.InitialRemovalDelay?
     ) -> LeadingUnits
 
     /// Returns `sets` with the driver's own parameter sets inserted, because the driver's slices refer to those. They

@@ -28,7 +28,7 @@ enum StreamLevel: Sendable, Hashable {
     }
 
     /// Returns a level of the profile: once for each tier, empty if the codec does not have it.
-    static func named(_ level: CodecLevel, _ profile: CodecProfile, _ tier: Tier? = nil) -> [StreamLevel] {
+    static func named(_ level: CodecLevel, profile: CodecProfile, tier: Tier? = nil) -> [StreamLevel] {
         all(profile, tier).filter { $0.number == level.tenths }
     }
 
@@ -94,8 +94,7 @@ enum StreamLevel: Sendable, Hashable {
     private var maxSliceBits: (rate: Int, buffer: Int) {
         switch self {
         case .h264(let level, let profile):
-            // cpbBrVclFactor, Table A-2.
-            let factor = profile == .h264High ? 1250 : 1000
+            let factor = profile.rateFactors.vcl
             return (level.maxBR * factor, level.maxCPB * factor)
         // CpbVclFactor to CpbNalFactor, Table A.10.
         case .hevc: return (maxBitrate / 1100 * 1000, maxCPBSize / 1100 * 1000)

@@ -13,7 +13,7 @@ extension EncodeCapabilities {
         guard size.width <= 65535, size.height <= 65535 else { return self }
         let grid = BlockGrid(self, size)
         func fits(_ level: StreamLevel) -> Bool { level.allows(grid, frameRate: frameRate, references: 1, bitrate: nil) }
-        let asked = level.map { StreamLevel.named($0, profile, tier) } ?? []
+        let asked = level.map { StreamLevel.named($0, profile: profile, tier: tier) } ?? []
         let used: StreamLevel? =
             asked.isEmpty
             ? StreamLevel.highest(profile, tier)
@@ -69,11 +69,9 @@ extension EncodeCapabilities {
     /// Whether a rolling intra refresh is possible.
     package var supportsIntraRefresh: Bool { !intraRefresh.isEmpty && !isIntraOnly }
     /// Whether vaenc can set transform_8x8_mode_flag.
-    package var supportsTransform8x8: Bool { profile == .h264High && packedHeaders.contains(.sequence) }
+    package var supportsTransform8x8: Bool { profile.hasHighElements && packedHeaders.contains(.sequence) }
     /// The entropy coders of the profile.
-    package var entropyCoders: [EntropyCoder] {
-        profile == .h264ConstrainedBaseline ? [.cavlc] : profile.codec.entropyCoders
-    }
+    package var entropyCoders: [EntropyCoder] { profile.entropyCoders }
 
     /// Returns the possible numbers of slices in a picture of that size (nil: unknown).
     package func slices(_ size: VideoSize?) -> [Int] {
@@ -85,7 +83,7 @@ extension EncodeCapabilities {
     }
 
     /// Returns the levels, in tenths, that allow pictures of that size (nil: unknown) at that frame rate.
-    package func levels(_ size: VideoSize?, _ frameRate: Rational, _ tier: Tier?) -> [Int] {
+    package func levels(_ size: VideoSize?, frameRate: Rational, tier: Tier?) -> [Int] {
         let grid = size.map { BlockGrid(self, $0) }
         let fitting = StreamLevel.all(profile, tier).filter { level in
             grid.map { level.allows($0, frameRate: frameRate, references: 1, bitrate: nil) } ?? true
@@ -106,6 +104,6 @@ extension EncodeCapabilities {
     package func largestBuffer(level: CodecLevel?, tier: Tier?) -> Int { highest(level, tier).maxCPBSize }
 
     private func highest(_ level: CodecLevel?, _ tier: Tier?) -> StreamLevel {
-        level.flatMap { StreamLevel.named($0, profile, tier).last } ?? .highest(profile, tier)
+        level.flatMap { StreamLevel.named($0, profile: profile, tier: tier).last } ?? .highest(profile, tier)
     }
 }

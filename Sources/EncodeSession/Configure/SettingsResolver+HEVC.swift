@@ -3,7 +3,7 @@ import VideoBase
 /// Chooses HEVC's coding tools: those of the device. Options that only H.264 offers are reported.
 extension SettingsResolver {
     /// - Parameter rate: The rate settings resolved so far.
-    mutating func chooseTools(_ limits: EncodeCapabilities, _ hevc: HEVCCapabilities, _ rate: RateSettings) -> HEVCTools {
+    mutating func chooseTools(_ limits: EncodeCapabilities, hevc: HEVCCapabilities, rate: RateSettings) -> HEVCTools {
         if let entropy = asked.coding.entropy {
             report.add(
                 "entropy", asked: entropy.rawValue, used: EntropyCoder.cabac.rawValue, why: "HEVC has CABAC only")

@@ -49,7 +49,7 @@ extension SettingsResolver {
     /// Returns the levels with the requested number; empty if no level was requested.
     private func askedLevels(_ profile: CodecProfile) throws -> [StreamLevel] {
         guard let level = asked.level else { return [] }
-        let levels = StreamLevel.named(level, profile, asked.tier)
+        let levels = StreamLevel.named(level, profile: profile, tier: asked.tier)
         guard !levels.isEmpty else {
             var names: [String] = []
             for name in StreamLevel.all(profile).map(\.numberName) where !names.contains(name) { names.append(name) }

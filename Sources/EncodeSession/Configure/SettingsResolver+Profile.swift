@@ -83,12 +83,12 @@ extension SettingsResolver {
     mutating func chooseTools(_ limits: EncodeCapabilities, _ rate: RateSettings) -> CodecTools {
         switch limits.coding {
         case .h264: .h264(H264Tools(entropy: chooseEntropy(limits.profile), transform8x8: chooseTransform(limits)))
-        case .hevc(let hevc): .hevc(chooseTools(limits, hevc, rate))
+        case .hevc(let hevc): .hevc(chooseTools(limits, hevc: hevc, rate: rate))
         }
     }
 
     private mutating func chooseEntropy(_ profile: CodecProfile) -> EntropyCoder {
-        guard profile != .h264ConstrainedBaseline else {
+        guard profile.entropyCoders.contains(.cabac) else {
             report.add(
                 "entropy", asked: asked.coding.entropy?.rawValue, used: EntropyCoder.cavlc.rawValue,
                 why: "Constrained Baseline does not support CABAC")
@@ -104,7 +104,7 @@ extension SettingsResolver {
     /// Chooses transform_8x8_mode_flag. Only High has it. A driver that writes its own picture parameter sets decides
     /// it.
     private mutating func chooseTransform(_ limits: EncodeCapabilities) -> Bool {
-        let isHigh = limits.profile == .h264High
+        let isHigh = limits.profile.hasHighElements
         let isOurs = limits.packedHeaders.contains(.sequence)
         let used = isHigh && (asked.coding.transform8x8 ?? true)
         let requested = asked.coding.transform8x8.map { $0 ? "on" : "off" }

@@ -80,7 +80,7 @@ extension SettingsResolver {
             }
         }
         report.add("rateControl", asked: asked.rate.rateControl?.rawValue, used: used.rawValue, why: why)
-        reportController(used, controller, limits)
+        reportController(used, controller: controller, limits: limits)
         return (used, controller)
     }
 
@@ -111,7 +111,7 @@ extension SettingsResolver {
     }
 
     private mutating func reportController(
-        _ mode: RateControlMode, _ controller: RateControlOwner, _ limits: EncodeCapabilities
+        _ mode: RateControlMode, controller: RateControlOwner, limits: EncodeCapabilities
     ) {
         guard mode != .cqp, mode != .icq else {
             if let wanted = asked.rate.rateController {
@@ -157,7 +157,7 @@ extension SettingsResolver {
         default:
             let wanted = average + average / 2
             // A default maximum rate must not raise a requested level or tier.
-            let named = asked.level.map { StreamLevel.named($0, profile, asked.tier) } ?? []
+            let named = asked.level.map { StreamLevel.named($0, profile: profile, tier: asked.tier) } ?? []
             let level = named.first { $0.maxBitrate >= average } ?? .highest(profile, asked.tier)
             let standard = max(min(wanted, level.maxBitrate), average)
             let requested = rate.mode == .avbr ? nil : asked.rate.maxBitrate

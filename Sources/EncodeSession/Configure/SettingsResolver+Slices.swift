@@ -1,7 +1,7 @@
 import VideoBase
 
 extension SettingsResolver {
-    mutating func chooseSlices(_ limits: EncodeCapabilities, _ grid: BlockGrid, _ level: StreamLevel) -> [Int] {
+    mutating func chooseSlices(_ limits: EncodeCapabilities, grid: BlockGrid, level: StreamLevel) -> [Int] {
         let wanted = asked.coding.slices ?? 1
         let rows = grid.rows
         let held = level.maxSlices ?? .max

@@ -181,7 +181,7 @@ struct Obstacles {
         let isForeign = limits.takesSliceHeaders ? nil : "the driver writes slice headers itself"
         let isIntra = intraOnly ? "every picture is intra" : nil
         bFrames =
-            limits.profile == .h264ConstrainedBaseline
+            !limits.profile.allowsBPictures
             ? "Constrained Baseline has no B pictures"
             : limits.maxReferences0 == 0
                 ? "the device supports intra pictures only"

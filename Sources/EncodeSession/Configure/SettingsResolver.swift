@@ -41,7 +41,7 @@ struct SettingsResolver {
         let regions = chooseRegions(limits)
         let (structure, level) = try chooseStructure(limits, grid, rate: rate, qp: qp.p)
         let buffer = try settleBuffer(&rate, level: level)
-        let sliceRows = chooseSlices(limits, grid, level)
+        let sliceRows = chooseSlices(limits, grid: grid, level: level)
         let maxSliceBytes = chooseSliceBytes(limits)
         let headers = chooseHeaders()
         let delays = chooseDelays()

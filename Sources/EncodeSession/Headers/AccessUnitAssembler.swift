@@ -30,7 +30,7 @@ struct AccessUnitAssembler: Sendable {
         _ bytes: inout [UInt8], _ picture: InFlightPicture, delay: SEIMessage.InitialRemovalDelay?
     ) throws -> [Range<Int>] {
         try assemble(
-            &bytes, adapter.leading(picture.plan, picture.frame.options, picture.clock, delay: delay),
+            &bytes, adapter.leading(picture.plan, options: picture.frame.options, clock: picture.clock, delay: delay),
             prefix: picture.numbered.prefix)
     }
 
@@ -47,7 +47,7 @@ struct AccessUnitAssembler: Sendable {
         _ bytes: inout [UInt8], _ leading: LeadingUnits, prefix: [UInt8]? = nil
     ) throws -> [Range<Int>] {
         let found = AnnexB.units(in: bytes.span)
-        if prefix == nil, isAsExpected(bytes, found, leading.units) { return found }
+        if prefix == nil, isAsExpected(bytes, found: found, expected: leading.units) { return found }
         var sets: [NALUnitKind: [UInt8]] = [:]
         var kept: [Range<Int>] = []
         var hasSlice = false
@@ -100,7 +100,7 @@ struct AccessUnitAssembler: Sendable {
 
     /// Whether the output consists of the expected units, then slices and the units that may follow them, each after a
     /// four-byte start code, and nothing else.
-    private func isAsExpected(_ bytes: [UInt8], _ found: [Range<Int>], _ expected: [[UInt8]]) -> Bool {
+    private func isAsExpected(_ bytes: [UInt8], found: [Range<Int>], expected: [[UInt8]]) -> Bool {
         guard found.count > expected.count, found.last?.upperBound == bytes.count else { return false }
         var end = 0
         var hasSlice = false

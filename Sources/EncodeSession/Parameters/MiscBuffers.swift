@@ -5,7 +5,7 @@ import VideoBase
 extension MiscParameters {
     /// Returns the settings of a picture other than rate control. IDR pictures get the settings of the sequence in
     /// addition.
-    static func list(_ plan: FramePlan, _ options: FrameOptions, _ settings: EncodeSettings) -> [MiscParameters] {
+    static func list(_ plan: FramePlan, options: FrameOptions, settings: EncodeSettings) -> [MiscParameters] {
         var list: [MiscParameters] = []
         if plan.type == .idr {
             if let level = settings.qualityLevel { list.append(.qualityLevel(level)) }
@@ -28,8 +28,8 @@ extension MiscParameters.IntraRefresh {
         let start = step.index * blocks / step.count
         let end = (step.index + 1) * blocks / step.count
         self.init(
-            direction: settings.refreshesColumns ? .columns : .rows, location: UInt16(start),
-            size: UInt16(max(end - start, 1)))
+            direction: settings.refreshesColumns ? .columns : .rows, intra_insertion_location: UInt16(start),
+            intra_insert_size: UInt16(max(end - start, 1)))
     }
 }
 

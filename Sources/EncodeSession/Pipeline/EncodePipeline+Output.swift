@@ -9,14 +9,14 @@ import VideoBase
 /// The work on the pipeline's own threads.
 extension EncodePipeline {
     /// Submits a picture to the device. Does nothing after a failure.
-    func submit(_ plan: FramePlan, _ frame: TakenFrame, _ decision: RateSession.Decision, into output: CodedBuffer) {
+    func submit(_ plan: FramePlan, frame: TakenFrame, decision: RateSession.Decision, into output: CodedBuffer) {
         if state.withLock({ $0.submissionFailed || $0.outputFailed || $0.isClosed }) { return }
         do {
             try frame.input.mapping?.end()
             let index = frame.index
-            let picture = try watch.run("vaEndPicture", "frame \(index)") { [self] in
+            let picture = try watch.run("vaEndPicture", on: "frame \(index)") { [self] in
                 // Only this thread uses the submitter, and nothing uses it after a call that does not return.
-                try submitter.withLock { try $0.submit(plan, frame, decision, into: output) }
+                try submitter.withLock { try $0.submit(plan, frame: frame, decision: decision, into: output) }
             }
             finishing.async { self.finish(picture) }
         } catch {
@@ -72,13 +72,13 @@ extension EncodePipeline {
             let driverBytes = bytes.count
             var units = try assembler.withLock { try $0.assemble(&bytes, picture, delay: rate.initialDelay) }
             switch rate.finish(
-                &bytes, &units, driverBytes: driverBytes, picture.plan, canRepeat: attempt < Self.attempts)
+                &bytes, units: &units, driverBytes: driverBytes, plan: picture.plan, canRepeat: attempt < Self.attempts)
             {
             case .accepted(let breaking):
                 if settings.isStrict, let limit = rate.asked(breaking) { throw limit.error(frame: picture.frame.index) }
                 return (bytes, units, qp)
             case .encodeAgain(let better):
-                submitted = try watch.run("vaEndPicture", "frame \(picture.frame.index)") {
+                submitted = try watch.run("vaEndPicture", on: "frame \(picture.frame.index)") {
                     try picture.encodeAgain(better)
                 }
                 qp = better
@@ -90,7 +90,7 @@ extension EncodePipeline {
     private func take(_ submitted: SubmittedPicture) throws -> ([UInt8], [CodedSegment]) {
         let limit = timeoutNanoseconds
         let mapsAfterSurface = settings.limits.mapsAfterSurfaceSync
-        return try watch.run("vaSyncBuffer", "frame \(submitted.frame ?? 0)", .wait) {
+        return try watch.run("vaSyncBuffer", on: "frame \(submitted.frame ?? 0)", scale: .wait) {
             var bytes: [UInt8] = []
             try submitted.sync(timeoutNanoseconds: limit)
             do {

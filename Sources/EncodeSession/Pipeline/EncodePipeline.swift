@@ -88,7 +88,8 @@ final class EncodePipeline: Sendable {
             Submission(
                 planner: FramePlanner(structure: settings.structure), forcedKeys: settings.forcedKeys))
         submitter = Mutex(
-            PictureSubmitter(settings, adapter, objects, picturesSinceBuffering: rate.picturesSinceBuffering))
+            PictureSubmitter(
+                settings, adapter: adapter, objects: objects, picturesSinceBuffering: rate.picturesSinceBuffering))
         let packsParameterSets = objects.packed.contains(.sequence)
         var assembler = AccessUnitAssembler(settings.profile.codec, adapter)
         if !packsParameterSets || settings.limits.rewritesParameterSets {
@@ -187,7 +188,7 @@ final class EncodePipeline: Sendable {
                     return buffer
                 }
                 let decision = rate.decide(plan)
-                submitting.async { [plan] in self.submit(plan, frame, decision, into: output) }
+                submitting.async { [plan] in self.submit(plan, frame: frame, decision: decision, into: output) }
             } catch {
                 fail(error)
                 throw error

@@ -14,13 +14,13 @@ enum ParameterSetProbe {
     ) throws -> Int {
         guard let surface = objects.inputs.first, let output = objects.coded.first else { return 0 }
         var planner = FramePlanner(structure: settings.structure)
-        var submitter = PictureSubmitter(settings, adapter, objects)
+        var submitter = PictureSubmitter(settings, adapter: adapter, objects: objects)
         let frame = TakenFrame(
             index: 0, input: InputSurface(surface: surface), pool: inputs, timing: FrameTiming(presentation: .zero), taken: .now)
         let rate = RateSession(settings)
         var added = 0
         for plan in planner.add(forceKey: true) {
-            let picture = try submitter.submit(plan, frame, rate.decide(plan), into: output)
+            let picture = try submitter.submit(plan, frame: frame, decision: rate.decide(plan), into: output)
             try picture.submitted.sync(timeoutNanoseconds: timeoutNanoseconds)
             var bytes: [UInt8] = []
             _ = try picture.submitted.read(appendingTo: &bytes)

@@ -13,17 +13,17 @@ struct PictureSubmitter: Sendable {
     /// - Parameter picturesSinceBuffering: The number of pictures of the stream since the latest buffering period
     ///   began.
     init(
-        _ settings: EncodeSettings, _ adapter: any CodecAdapter, _ objects: DeviceObjects,
+        _ settings: EncodeSettings, adapter: any CodecAdapter, objects: DeviceObjects,
         picturesSinceBuffering: Int = 0
     ) {
         clock = PictureClock.Counter(sinceBuffering: picturesSinceBuffering)
-        writer = PictureWriter(settings, adapter, objects)
+        writer = PictureWriter(settings, adapter: adapter, objects: objects)
         self.adapter = adapter
     }
 
     /// Assigns the picture's numbers and submits it to the device.
     mutating func submit(
-        _ plan: FramePlan, _ frame: TakenFrame, _ decision: RateSession.Decision, into output: CodedBuffer
+        _ plan: FramePlan, frame: TakenFrame, decision: RateSession.Decision, into output: CodedBuffer
     ) throws -> InFlightPicture {
         let numbered = adapter.number(plan)
         let clock = self.clock.next(plan, reorderDepth: writer.reorderDepth)
@@ -47,7 +47,7 @@ private final class PictureWriter: Sendable {
     private let adapter: any CodecAdapter
     private let objects: DeviceObjects
 
-    init(_ settings: EncodeSettings, _ adapter: any CodecAdapter, _ objects: DeviceObjects) {
+    init(_ settings: EncodeSettings, adapter: any CodecAdapter, objects: DeviceObjects) {
         self.settings = settings
         self.adapter = adapter
         self.objects = objects
@@ -63,10 +63,10 @@ private final class PictureWriter: Sendable {
     ) throws -> SubmittedPicture {
         var picture = Picture(begin: objects.context, on: frame.surface, frame: frame.index)
         if plan.type == .idr { try picture.render(adapter.sequence) }
-        let parameters = decision.parameters + MiscParameters.list(plan, frame.options, settings)
+        let parameters = decision.parameters + MiscParameters.list(plan, options: frame.options, settings: settings)
         for parameters in parameters { try picture.render(parameters) }
         try picture.render(numbered.picture(objects.reconstructions, output))
-        try renderHeaders(adapter.leading(plan, frame.options, clock, delay: nil), plan, into: &picture)
+        try renderHeaders(adapter.leading(plan, options: frame.options, clock: clock, delay: nil), plan, into: &picture)
         for slice in numbered.slices(
             qp: decision.qp, objects.reconstructions, packed: objects.packed.contains(.slice))
         {

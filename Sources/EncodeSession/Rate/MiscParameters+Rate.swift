@@ -9,18 +9,18 @@ extension MiscParameters {
         guard rate.driverChoosesQP else { return [] }
         var control = RateControl()
         control.reset = startsOver
-        control.minQP = UInt32(rate.minQP ?? 0)
-        control.maxQP = UInt32(rate.maxQP ?? 0)
-        control.disableBitStuffing = rate.mode != .cbr
-        control.macroblockRateControl = rate.macroblockRateControl.map { $0 ? 1 : 2 } ?? 0
+        control.min_qp = UInt32(rate.minQP ?? 0)
+        control.max_qp = UInt32(rate.maxQP ?? 0)
+        control.disable_bit_stuffing = rate.mode != .cbr
+        control.mb_rate_control = rate.macroblockRateControl.map { $0 ? 1 : 2 } ?? 0
         switch rate.mode {
-        case .icq: control.icqQualityFactor = UInt32(rate.quality)
-        case .cbr, .avbr: control.bitsPerSecond = UInt32(clamping: rate.bitrate)
+        case .icq: control.ICQ_quality_factor = UInt32(rate.quality)
+        case .cbr, .avbr: control.bits_per_second = UInt32(clamping: rate.bitrate)
         default:
-            control.bitsPerSecond = UInt32(clamping: rate.driverMaxBitrate)
-            control.targetPercentage = UInt32(rate.driverPercentage)
+            control.bits_per_second = UInt32(clamping: rate.driverMaxBitrate)
+            control.target_percentage = UInt32(rate.driverPercentage)
         }
-        if rate.mode == .qvbr { control.qualityFactor = UInt32(rate.quality) }
+        if rate.mode == .qvbr { control.quality_factor = UInt32(rate.quality) }
         var list = [MiscParameters.rateControl(control)]
         if rate.vbvSize > 0 {
             list.append(

@@ -49,7 +49,7 @@ extension RateSession {
             let changesPace = new.maxBitrate != state.rate.maxBitrate || state.frameRateIsNew
             state.rate = new
             if changesPace { setPace(&state) }
-            state.rateState.controller?.change(Self.targets(new, state.frameRate, settings))
+            state.rateState.controller?.change(Self.targets(new, frameRate: state.frameRate, settings: settings))
             state.rateState.limits.change(new, state.frameRate, pending: state.pending)
         }
     }

@@ -80,7 +80,8 @@ final class RateSession: Sendable {
         isSerial = rate.usesVaencRateControl
         var rateState = RateState(limits: RateComplianceTracker(settings))
         if rate.usesVaencRateControl {
-            rateState.controller = PictureRateController(Self.targets(rate, settings.frameRate, settings))
+            rateState.controller = PictureRateController(
+                Self.targets(rate, frameRate: settings.frameRate, settings: settings))
         }
         if let buffer = settings.buffer {
             rateState.hrd = HRDTiming(
@@ -100,7 +101,7 @@ final class RateSession: Sendable {
     }
 
     static func targets(
-        _ rate: RateSettings, _ frameRate: Rational, _ settings: EncodeSettings
+        _ rate: RateSettings, frameRate: Rational, settings: EncodeSettings
     ) -> RateTargets {
         var offsets = QPOffsets()
         offsets.intra = SettingsResolver.intraOffset
@@ -214,7 +215,7 @@ final class RateSession: Sendable {
     ///   - driverBytes: The number of bytes that the driver wrote and counts.
     ///   - canRepeat: Whether the picture may be encoded again.
     func finish(
-        _ bytes: inout [UInt8], _ units: inout [Range<Int>], driverBytes: Int, _ plan: FramePlan, canRepeat: Bool
+        _ bytes: inout [UInt8], units: inout [Range<Int>], driverBytes: Int, plan: FramePlan, canRepeat: Bool
     ) -> Verdict {
         let count = bytes.count
         let codec = settings.profile.codec

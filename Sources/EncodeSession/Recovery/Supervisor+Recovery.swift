@@ -113,7 +113,8 @@ extension Supervisor {
         let kept = display === old ? pool : nil
         let limits = limits
         let handler: PacketHandler = { [weak self] in self?.receive($0, generation: generation) }
-        return try display.watch.run("creating the encoder", "\(settings.grid.coded) pictures", .setUp) { [rate] in
+        return try display.watch.run("creating the encoder", on: "\(settings.grid.coded) pictures", scale: .setUp) {
+            [rate] in
             let pipeline = try EncodePipeline(
                 display, settings, rate: rate, start: start, inputs: kept, codedScale: scale,
                 timeoutNanoseconds: limits.pictureNanoseconds, handler: handler)

@@ -52,7 +52,7 @@ extension Supervisor {
             parameters.sourceColor = provided.color
             parameters.targetColor = settings.color
             let target = contents.input.surface
-            try display.watch.run("vaEndPicture", "a picture to be fitted") { [parameters] in
+            try display.watch.run("vaEndPicture", on: "a picture to be fitted") { [parameters] in
                 try processor.process(parameters, into: target)
             }
             return (contents.input, contents.pool)

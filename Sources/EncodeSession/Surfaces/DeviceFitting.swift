@@ -10,7 +10,7 @@ struct DeviceFitting {
     mutating func processor(_ display: Display, size: VideoSize) -> VideoProcessor? {
         if self.display === display { return processor }
         self.display = display
-        processor = try? display.watch.run("creating the video processor", "\(size) pictures", .setUp) {
+        processor = try? display.watch.run("creating the video processor", on: "\(size) pictures", scale: .setUp) {
             try VideoProcessor.isOffered(by: display) ? VideoProcessor(display, size: size) : nil
         }
         return processor

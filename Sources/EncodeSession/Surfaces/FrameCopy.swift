@@ -16,7 +16,8 @@ enum FrameCopy {
         case .i420p10: unsafe raise(from, to: to)
         case .i420, .yv12:
             unsafe copyRows(
-                from.base(0), from.pitch(0), to: to.base(0), to.pitch(0), bytes: size.width, rows: size.height)
+                from.base(0), sourcePitch: from.pitch(0), to: to.base(0), targetPitch: to.pitch(0), bytes: size.width,
+                rows: size.height)
             let cb = unsafe from.format == .i420 ? 1 : 2
             let cr = 3 - cb
             unsafe ChromaInterleave.interleave(
@@ -25,7 +26,7 @@ enum FrameCopy {
         default:
             for plane in 0..<2 {
                 unsafe copyRows(
-                    from.base(plane), from.pitch(plane), to: to.base(plane), to.pitch(plane),
+                    from.base(plane), sourcePitch: from.pitch(plane), to: to.base(plane), targetPitch: to.pitch(plane),
                     bytes: format.rowBytes(plane: plane, width: size.width),
                     rows: format.rows(plane: plane, height: size.height))
             }
@@ -75,7 +76,7 @@ enum FrameCopy {
     }
 
     @unsafe private static func copyRows(
-        _ source: UnsafeMutableRawPointer, _ sourcePitch: Int, to target: UnsafeMutableRawPointer, _ targetPitch: Int,
+        _ source: UnsafeMutableRawPointer, sourcePitch: Int, to target: UnsafeMutableRawPointer, targetPitch: Int,
         bytes: Int, rows: Int
     ) {
         if sourcePitch == bytes, targetPitch == bytes {

@@ -61,7 +61,7 @@ package import VideoBase
     /// - Throws: If there is no memory or no thread, or if libavcodec cannot decode the stream.
     package init(
         _ codec: UnsafePointer<AVCodec>, parameters: UnsafePointer<AVCodecParameters>?, timeBase: Rational?,
-        _ options: Options = Options(), _ av: UnsafePointer<VaencLibAV>
+        options: Options = Options(), av: UnsafePointer<VaencLibAV>
     ) throws {
         unsafe self.av = unsafe av
         let identifier = unsafe codec.pointee.id

@@ -86,7 +86,7 @@ package struct ByteStreamFile: Sendable {
         form = "avcc"
         var converter = StreamConverter(from: .lengthPrefixed(size), to: .annexB)
         var unitOffsets: [(start: Int, inFile: Int)] = []
-        func note(_ unit: ArraySlice<UInt8>, _ offset: Int, _ bytes: inout [UInt8]) throws {
+        func note(_ unit: ArraySlice<UInt8>, at offset: Int, into bytes: inout [UInt8]) throws {
             try unitOffsets.makeRoom(for: 1, "to read all of \(reader.name)")
             unitOffsets.append((bytes.count, offset - size.rawValue))
         }

@@ -81,7 +81,7 @@ public final class StreamConversion: Sendable {
         var sets = ConversionParameterSets(codec: outcome.codec, recordSets: options.record?.units ?? [], output: options.output)
         var converter = StreamConverter(from: outcome.input, to: options.output)
         var ready: [UInt8] = []
-        func note(_ unit: ArraySlice<UInt8>, _ offset: Int, _ ready: inout [UInt8]) throws {
+        func note(_ unit: ArraySlice<UInt8>, at offset: Int, into ready: inout [UInt8]) throws {
             outcome.unitCount += 1
             try sets.note(unit, before: &ready)
         }

@@ -3,7 +3,7 @@ import Glibc
 /// Calls write(2) on a pipe whose reader may be gone. The call fails with EPIPE, and the program receives no SIGPIPE.
 enum BrokenPipe {
     // SAFETY: sigemptyset initializes the signal sets. The caller owns the buffer.
-    static func write(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
+    static func write(_ descriptor: Int32, bytes: UnsafeRawPointer, count: Int) -> Int {
         var pipeSignal = sigset_t()
         var previous = sigset_t()
         var pending = sigset_t()

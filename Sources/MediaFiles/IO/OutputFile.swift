@@ -228,7 +228,7 @@ final class OutputFile {
             let count =
                 unsafe isSeekable
                 ? Glibc.write(descriptor, rest.baseAddress!, rest.count)
-                : BrokenPipe.write(descriptor, rest.baseAddress!, rest.count)
+                : BrokenPipe.write(descriptor, bytes: rest.baseAddress!, count: rest.count)
             if count > 0 {
                 done += count
                 position += count

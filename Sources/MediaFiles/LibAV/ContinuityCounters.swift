@@ -115,7 +115,7 @@ struct ContinuityCounters {
         let isJump = before.map { counter != ($0 + 1) & 0x0F && !isTwin && !isAnnounced } ?? false
         if isJump { Self.append(offset, to: &jumps[pid, default: []]) }
         if isJump, startsUnit, endsUnits[pid] == true { Self.append(offset, to: &wholeJumps[pid, default: []]) }
-        endsUnits[pid] = Self.hasStuffing(bytes, sync, flags)
+        endsUnits[pid] = Self.hasStuffing(bytes, sync: sync, flags: flags)
         let begins = startsUnit && counter == firstCounters[pid, default: counter]
         // At a restart, the counter of a table may continue by chance.
         if begins, before != nil, Self.tables.contains(pid) {
@@ -137,7 +137,7 @@ struct ContinuityCounters {
 
     /// Whether a packet's adaptation field has more bytes than its contents (ISO/IEC 13818-1 2.4.3.4). `flags` is the
     /// fourth byte of the packet.
-    private static func hasStuffing(_ bytes: Span<UInt8>, _ sync: Int, _ flags: UInt8) -> Bool {
+    private static func hasStuffing(_ bytes: Span<UInt8>, sync: Int, flags: UInt8) -> Bool {
         guard flags & 0x20 != 0 else { return false }
         let length = Int(bytes[sync + 4])
         // A field without bytes is one byte of stuffing.

@@ -28,14 +28,16 @@ import VideoBase
             unsafe "video_size=\(frame.pointee.width)x\(frame.pointee.height):pix_fmt=\(frame.pointee.format)"
             + ":time_base=\(timeBase.numerator)/\(timeBase.denominator):pixel_aspect=\(num)/\(den)"
         var filter: UnsafeMutablePointer<AVFilterContext>?
-        func add(_ name: String, _ options: String?, _ context: inout UnsafeMutablePointer<AVFilterContext>?) -> Int32 {
+        func add(_ name: String, options: String?, context: inout UnsafeMutablePointer<AVFilterContext>?) -> Int32 {
             unsafe av.pointee.avfilter_graph_create_filter!(
                 &context, av.pointee.avfilter_get_by_name!(name), name, options, nil, graph)
         }
         _ = LibAV.takeLog()
-        var code = unsafe add("buffer", shape, &source)
-        if code >= 0 { code = unsafe add("bwdif", "mode=send_frame:parity=auto:deint=interlaced", &filter) }
-        if code >= 0 { code = unsafe add("buffersink", nil, &sink) }
+        var code = unsafe add("buffer", options: shape, context: &source)
+        if code >= 0 {
+            code = unsafe add("bwdif", options: "mode=send_frame:parity=auto:deint=interlaced", context: &filter)
+        }
+        if code >= 0 { code = unsafe add("buffersink", options: nil, context: &sink) }
         if code >= 0 { code = unsafe av.pointee.avfilter_link!(source!, 0, filter!, 0) }
         if code >= 0 { code = unsafe av.pointee.avfilter_link!(filter!, 0, sink!, 0) }
         if code >= 0 { code = unsafe av.pointee.avfilter_graph_config!(graph, nil) }

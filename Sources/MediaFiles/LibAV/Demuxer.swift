@@ -65,7 +65,7 @@ import VideoBase
         streamIndex = index
         notice = Self.othersNotice(input, taken: index)
         let context = unsafe input.context
-        var described = unsafe Self.describe(context, index, av)
+        var described = unsafe Self.describe(context, index: index, av: av)
         described.beginning = [input.beginning(for: index), described.startTime].compactMap { $0 }.min()
         stream = described
         let best = unsafe av.pointee.av_find_best_stream!(context, AVMEDIA_TYPE_AUDIO, -1, Int32(index), nil, 0)
@@ -153,7 +153,7 @@ import VideoBase
     }
 
     private static func describe(
-        _ context: UnsafeMutablePointer<AVFormatContext>, _ index: Int, _ av: UnsafePointer<VaencLibAV>
+        _ context: UnsafeMutablePointer<AVFormatContext>, index: Int, av: UnsafePointer<VaencLibAV>
     ) -> Stream {
         let stream = unsafe context.pointee.streams[index]!
         func positive(_ ratio: AVRational) -> Rational? {

@@ -29,23 +29,25 @@ enum HDRSideData {
     @unsafe static func masteringDisplay(
         _ frame: UnsafePointer<AVFrame>, _ av: UnsafePointer<VaencLibAV>
     ) -> MasteringDisplay? {
-        guard let data = unsafe find(AV_FRAME_DATA_MASTERING_DISPLAY_METADATA, frame, av) else { return nil }
+        guard let data = unsafe find(AV_FRAME_DATA_MASTERING_DISPLAY_METADATA, in: frame, av: av) else { return nil }
         return unsafe masteringDisplay(data.data, data.size)
     }
 
     @unsafe static func contentLight(_ frame: UnsafePointer<AVFrame>, _ av: UnsafePointer<VaencLibAV>) -> ContentLight? {
-        guard let data = unsafe find(AV_FRAME_DATA_CONTENT_LIGHT_LEVEL, frame, av) else { return nil }
+        guard let data = unsafe find(AV_FRAME_DATA_CONTENT_LIGHT_LEVEL, in: frame, av: av) else { return nil }
         return unsafe contentLight(data.data, data.size)
     }
 
     /// Returns the display matrix of a picture, such as that of a photo's EXIF orientation; empty if there is none.
     @unsafe static func displayMatrix(_ frame: UnsafePointer<AVFrame>, _ av: UnsafePointer<VaencLibAV>) -> [Int32] {
-        guard let data = unsafe find(AV_FRAME_DATA_DISPLAYMATRIX, frame, av), unsafe data.size >= 36 else { return [] }
+        guard let data = unsafe find(AV_FRAME_DATA_DISPLAYMATRIX, in: frame, av: av), unsafe data.size >= 36 else {
+            return []
+        }
         return (0..<9).map { unsafe UnsafeRawPointer(data.data).loadUnaligned(fromByteOffset: $0 * 4, as: Int32.self) }
     }
 
     private static func find(
-        _ type: AVFrameSideDataType, _ frame: UnsafePointer<AVFrame>, _ av: UnsafePointer<VaencLibAV>
+        _ type: AVFrameSideDataType, in frame: UnsafePointer<AVFrame>, av: UnsafePointer<VaencLibAV>
     ) -> AVFrameSideData? {
         unsafe av.pointee.av_frame_get_side_data!(frame, type)?.pointee
     }
@@ -53,7 +55,7 @@ enum HDRSideData {
     /// Returns HDR10+ metadata (SMPTE ST 2094-40) in the form of user_data_registered_itu_t_t35; empty if the picture
     /// has none. FFmpeg before 6.1 has no writer for it.
     @unsafe static func dynamic(_ frame: UnsafePointer<AVFrame>, _ av: UnsafePointer<VaencLibAV>) -> [UInt8] {
-        guard let data = unsafe find(AV_FRAME_DATA_DYNAMIC_HDR_PLUS, frame, av),
+        guard let data = unsafe find(AV_FRAME_DATA_DYNAMIC_HDR_PLUS, in: frame, av: av),
             unsafe data.size >= MemoryLayout<AVDynamicHDRPlus>.size
         else { return [] }
         return unsafe UnsafeRawPointer(data.data).load(as: AVDynamicHDRPlus.self).registeredUserData

@@ -174,7 +174,7 @@ struct LastPictureCheck {
             var options = VideoDecoder.Options()
             options.fill = fill
             return try unsafe VideoDecoder(
-                demuxer.decoder, parameters: demuxer.parameters, timeBase: nil, options, demuxer.av)
+                demuxer.decoder, parameters: demuxer.parameters, timeBase: nil, options: options, av: demuxer.av)
         }
     }
 }

@@ -231,8 +231,9 @@ extension Muxer {
         guard ["mp4", "mov", "hls"].contains(format) else { return }
         for index in tracks.indices where tracks[index].stream != nil {
             let stream = unsafe output(of: index)
-            guard let title = unsafe MediaTrack.text("title", stream.pointee.metadata, av),
-                unsafe MediaTrack.takesTitle(handler: MediaTrack.text("handler_name", stream.pointee.metadata, av))
+            guard let title = unsafe MediaTrack.text("title", metadata: stream.pointee.metadata, av: av),
+                unsafe MediaTrack.takesTitle(
+                    handler: MediaTrack.text("handler_name", metadata: stream.pointee.metadata, av: av))
             else { continue }
             guard unsafe av.pointee.av_dict_set!(&stream.pointee.metadata, "handler_name", title, 0) >= 0 else { throw Self.noMemory }
         }

@@ -56,7 +56,8 @@ public struct PictureError: Sendable, Hashable {
                 let sums = unsafe left.withUnsafeMutableBytes { first in
                     unsafe right.withUnsafeMutableBytes { second in
                         unsafe SquaredDifference.pairs(
-                            Self.pairs(a, row, first.baseAddress!), Self.pairs(b, row, second.baseAddress!),
+                            Self.pairs(a, row: row, buffer: first.baseAddress!),
+                            Self.pairs(b, row: row, buffer: second.baseAddress!),
                             count: width * 2)
                     }
                 }
@@ -88,7 +89,7 @@ public struct PictureError: Sendable, Hashable {
     }
 
     /// Returns a row of interleaved chroma: the picture's own row, or a converted row in `buffer`.
-    private static func pairs(_ p: PixelPlanes, _ row: Int, _ buffer: UnsafeMutableRawPointer) -> UnsafeRawPointer {
+    private static func pairs(_ p: PixelPlanes, row: Int, buffer: UnsafeMutableRawPointer) -> UnsafeRawPointer {
         if unsafe p.format == .nv12 { return unsafe UnsafeRawPointer(p.base(1) + row * p.pitch(1)) }
         let u = unsafe chroma(p, 1), v = unsafe chroma(p, 2)
         unsafe ChromaInterleave.interleave(

@@ -40,13 +40,13 @@ import VideoBase
         }
         leader = streams.firstIndex { $0?.kind == .video && $0?.isAttachedPicture == false } ?? streams.firstIndex { $0 != nil }
         tracks = streams.map { _ in nil }
-        range = try RemuxRange(input, streams, leader: leader, options)
+        range = try RemuxRange(input, tracks: streams, leader: leader, options: options)
         cut = format.hasSampleEntries || !range.hasEdits ? nil : EditCut()
         unsafe scratch = av.pointee.av_packet_alloc!()
         if unsafe scratch == nil { throw TrackPacket.noMemory }
         for (index, track) in streams.enumerated() {
             guard let track else { continue }
-            try add(track, at: index, outputIndex: plan.trackIndices[index] ?? 0, format, codec)
+            try add(track, at: index, outputIndex: plan.trackIndices[index] ?? 0, format: format, codec: codec)
         }
         if let rate = options.frameRate, !tracks.contains(where: { $0?.isBare == true }) {
             let why: SettingReason =
@@ -63,7 +63,9 @@ import VideoBase
     deinit { unsafe input.av.pointee.av_packet_free!(&scratch) }
 
     /// Adds a track of the output.
-    private func add(_ track: MediaTrack, at index: Int, outputIndex: Int, _ format: OutputFormat, _ codec: VideoCodec) throws {
+    private func add(_ track: MediaTrack, at index: Int, outputIndex: Int, format: OutputFormat, codec: VideoCodec)
+        throws
+    {
         if output.storesPresentation, let damage = ParameterSetCheck.damage(of: track) {
             throw InputContext.unreadable(input.name, "its parameter sets are damaged: \(damage)")
         }

@@ -33,7 +33,7 @@ struct RemuxRange {
     /// - Parameters:
     ///   - tracks: The track of each stream that is copied.
     ///   - leader: The index of the stream at whose key frames the copy begins.
-    init(_ input: InputContext, _ tracks: [MediaTrack?], leader: Int?, _ options: RemuxOptions) throws {
+    init(_ input: InputContext, tracks: [MediaTrack?], leader: Int?, options: RemuxOptions) throws {
         (start, duration) = (options.start?.seconds, options.duration?.seconds)
         base = leader.flatMap { tracks[$0]?.timeBase } ?? Rational(1, 90_000)
         // Transport streams may have several programs, each with its own clock.
@@ -50,11 +50,11 @@ struct RemuxRange {
         end = duration.map { [start, base, beginning] in Self.end(of: $0, after: start ?? 0, from: beginning, base) }
         // Other containers have no edit list that hides the part before 0, so that part begins the output.
         hasEdits = input.container == "mov" || input.container == "hls"
-        if isOpen, !startsAnywhere { try correctOrigin(input, tracks, leader) }
+        if isOpen, !startsAnywhere { try correctOrigin(input, tracks: tracks, leader: leader) }
     }
 
     /// Sets the origin of a whole copy of an input whose times begin at 0.
-    private mutating func correctOrigin(_ input: InputContext, _ tracks: [MediaTrack?], _ leader: Int?) throws {
+    private mutating func correctOrigin(_ input: InputContext, tracks: [MediaTrack?], leader: Int?) throws {
         // Subtitles may come first. The part before the origin would be hidden.
         var firstStart = beginning
         for (index, track) in tracks.enumerated() {

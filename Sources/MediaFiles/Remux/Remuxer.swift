@@ -89,7 +89,7 @@ public final class Remuxer: Sendable {
     private func open() throws -> any SinkDestination {
         var sinkOptions = SinkOptions()
         sinkOptions.overwrite = options.overwrite
-        return try MediaOutput.destination(output, format, sinkOptions) { [weak self] in
+        return try MediaOutput.destination(output, format: format, options: sinkOptions) { [weak self] in
             self?.cancelled.load(ordering: .relaxed) ?? true
         }
     }

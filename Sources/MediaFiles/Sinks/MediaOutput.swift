@@ -75,14 +75,16 @@ public enum MediaOutput {
             return ElementarySink(file, lengthPrefixed: format == .avcc)
         }
         return ContainerSink(
-            output, try destination(output, format, options, isCancelled: isCancelled), format: format, options: options)
+            output, try destination(output, format: format, options: options, isCancelled: isCancelled), format: format,
+            options: options)
     }
 
     /// Opens the destination of a container.
     static func destination(
-        _ output: String, _ format: OutputFormat, _ options: SinkOptions, isCancelled: @escaping @Sendable () -> Bool = { false }
+        _ output: String, format: OutputFormat, options: SinkOptions,
+        isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws -> sending any SinkDestination {
-        if output.contains("://") { return try connect(output, format, isCancelled) }
+        if output.contains("://") { return try connect(output, format: format, isCancelled: isCancelled) }
         if format == .hls {
             if output == "-" {
                 throw VaencError(
@@ -106,7 +108,7 @@ public enum MediaOutput {
     }
 
     private static func connect(
-        _ output: String, _ format: OutputFormat, _ isCancelled: @escaping @Sendable () -> Bool
+        _ output: String, format: OutputFormat, isCancelled: @escaping @Sendable () -> Bool
     ) throws -> NetworkOutput {
         let scheme = output.prefix { $0 != ":" }
         let requiredFormat: OutputFormat? = scheme.hasPrefix("rtmp") ? .flv : scheme == "srt" ? .ts : nil

@@ -75,17 +75,17 @@ public final class AudioTranscoder {
     /// - Throws: `unavailable` if the libraries or a decoder are missing; `badInput`; `usage` for settings that AAC
     ///   does not support.
     public convenience init(_ source: MediaTrack, settings: AudioSettings = AudioSettings(), from: MediaTime? = nil) throws {
-        try self.init(source, pcm: nil, settings, from)
+        try self.init(source, pcm: nil, settings: settings, from: from)
     }
 
     /// Creates a transcoder for samples that `write(_:at:)` receives.
     /// - Throws: `unavailable` if the libraries are missing; `usage` for settings that AAC does not support, and for an
     ///   invalid format.
     public convenience init(pcm: PCMFormat, settings: AudioSettings = AudioSettings(), from: MediaTime? = nil) throws {
-        try self.init(pcm.track(), pcm: pcm, settings, from)
+        try self.init(pcm.track(), pcm: pcm, settings: settings, from: from)
     }
 
-    private init(_ source: MediaTrack, pcm: PCMFormat?, _ settings: AudioSettings, _ from: MediaTime?) throws {
+    private init(_ source: MediaTrack, pcm: PCMFormat?, settings: AudioSettings, from: MediaTime?) throws {
         try settings.check()
         self.pcm = pcm
         decoder = try AudioDecoder(

@@ -156,13 +156,13 @@ final class DecodedInput {
             feed.leading.begin(at: time == vaenc_no_pts() ? nil : time)
         }
         decoded += 1
-        let place = unsafe times.take(frame, delivered: delivered)
-        if case .afterEnd = place {
+        let position = unsafe times.take(frame, delivered: delivered)
+        if case .afterEnd = position {
             limit = delivered
             return nil
         }
         // A cut may begin with a later picture than requested.
-        if case .inside(_, let seconds) = place, range.isCut, delivered == 0, decoded > 1, seconds >= 0.5 {
+        if case .inside(_, let seconds) = position, range.isCut, delivered == 0, decoded > 1, seconds >= 0.5 {
             fitting.changes.addLateBeginning(seconds: seconds)
         }
         if let end = feed.lossTime, let failure, times.latest ?? .min >= end {
@@ -170,7 +170,7 @@ final class DecodedInput {
             limit = delivered
             throw broken(failure)
         }
-        return if case .inside(let timing, _) = place { .shown(timing) } else { .beforeStart }
+        return if case .inside(let timing, _) = position { .shown(timing) } else { .beforeStart }
     }
 
     /// Records that the picture that `next` returned was output.

@@ -23,7 +23,8 @@ package final class DecodingSource: FrameSource {
         let demuxer = try Demuxer(reader, readsSound: options.readsSound)
         let stream = demuxer.stream
         let decoder = unsafe try VideoDecoder(
-            demuxer.decoder, parameters: demuxer.parameters, timeBase: stream.timeBase, VideoDecoder.Options(), demuxer.av)
+            demuxer.decoder, parameters: demuxer.parameters, timeBase: stream.timeBase, options: VideoDecoder.Options(),
+            av: demuxer.av)
         let varyingRate = FrameTimes.varyingRate(of: reader, stream, scratch: decoder)
         var info = Self.info(demuxer, options, varyingRate: varyingRate)
         var range = SourceRange(stream, options, frameRate: info.frameRate)
@@ -40,11 +41,11 @@ package final class DecodingSource: FrameSource {
         if range.isCut || options.frameRate != nil { info.leftOutTimeCode = info.metadata.removeTimeCode() }
         info.unreadStreams = try demuxer.unreadStreams()
         let times = PictureTimes(range, stream, frameRate: info.frameRate, requested: options.frameRate)
-        let shaper = Self.shaper(demuxer, options, info.color, turn: demuxer.displayMatrix)
+        let shaper = Self.shaper(demuxer, options: options, color: info.color, turn: demuxer.displayMatrix)
         let input = DecodedInput(
             reader, demuxer: demuxer, decoder: decoder, range: range, times: times,
             fitting: PictureFitting(shaper, info, aspect: stream.aspect, fit: options.fit, imageOrientation: nil))
-        try Self.completeFromFirstPicture(&info, input, options)
+        try Self.completeFromFirstPicture(&info, input: input, options: options)
         self.info = info
         self.reader = reader
         self.input = Guarded(input)
@@ -60,7 +61,7 @@ package final class DecodingSource: FrameSource {
         let size = VideoSize(width: Int(unsafe parameters.width), height: Int(unsafe parameters.height))
         let native = unsafe AVPixelFormat(rawValue: parameters.format)
         let color = unsafe Self.color(parameters, asked: options.colorOfRGB, demuxer.av)
-        let shaper = shaper(demuxer, options, color, turn: demuxer.displayMatrix)
+        let shaper = shaper(demuxer, options: options, color: color, turn: demuxer.displayMatrix)
         let codec = unsafe String(cString: demuxer.av.pointee.avcodec_get_name!(parameters.codec_id)!)
         var info = SourceInfo(
             size: shaper.outputSize, frameRate: rate, color: color, sampleAspectRatio: shaper.outputAspect,
@@ -91,7 +92,9 @@ package final class DecodingSource: FrameSource {
     /// Returns the fitting of the input's pictures into the output's size.
     ///
     /// - Parameter turn: The display matrix.
-    private static func shaper(_ demuxer: Demuxer, _ options: SourceOptions, _ color: ColorDescription, turn: [Int32]) -> FrameShaper {
+    private static func shaper(_ demuxer: Demuxer, options: SourceOptions, color: ColorDescription, turn: [Int32])
+        -> FrameShaper
+    {
         let parameters = unsafe demuxer.parameters.pointee
         let size = VideoSize(width: Int(unsafe parameters.width), height: Int(unsafe parameters.height))
         let turns = options.outputSizeIsAsShown && SourceInfo.turnsSides(turn)
@@ -100,7 +103,9 @@ package final class DecodingSource: FrameSource {
     }
 
     /// Completes the description with what only the first picture states, if it may state something.
-    private static func completeFromFirstPicture(_ info: inout SourceInfo, _ input: DecodedInput, _ options: SourceOptions) throws {
+    private static func completeFromFirstPicture(_ info: inout SourceInfo, input: DecodedInput, options: SourceOptions)
+        throws
+    {
         let demuxer = input.demuxer
         if info.bitDepth > 8, info.masteringDisplay == nil || info.contentLight == nil {
             // Many streams contain this metadata in their first picture only.
@@ -117,7 +122,7 @@ package final class DecodingSource: FrameSource {
         let matrix = input.isPrimed ? unsafe HDRSideData.displayMatrix(UnsafePointer(input.decoder.frame!), demuxer.av) : []
         var shaper = input.fitting.shaper
         if !matrix.isEmpty {
-            shaper = Self.shaper(demuxer, options, info.color, turn: matrix)
+            shaper = Self.shaper(demuxer, options: options, color: info.color, turn: matrix)
             (info.size, info.sampleAspectRatio) = (shaper.outputSize, shaper.outputAspect)
             info.displayMatrix = Self.displayMatrix(matrix, of: info.nativeSize, scaledTo: info.size)
         }

@@ -31,7 +31,7 @@ import VideoBase
         }
     }
 
-    /// Draws a hand of small squares that rotates around the centre once in 64 pictures.
+    /// Draws a hand of small squares that rotates around the center once in 64 pictures.
     func drawHand(_ index: Int) {
         let radius = min(size.width, size.height) / 4
         let angle = Double(index % 64) / 64 * 2 * Double.pi

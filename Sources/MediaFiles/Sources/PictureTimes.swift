@@ -26,7 +26,7 @@ struct PictureTimes {
     }
 
     /// The position of a picture relative to the requested part.
-    enum Place {
+    enum Position {
         case beforeStart
         case afterEnd
         /// In the part, the given number of seconds after its start.
@@ -36,7 +36,7 @@ struct PictureTimes {
     /// Takes the next picture.
     ///
     /// - Parameter delivered: The number of pictures that were output.
-    mutating func take(_ frame: UnsafePointer<AVFrame>, delivered: Int) -> Place {
+    mutating func take(_ frame: UnsafePointer<AVFrame>, delivered: Int) -> Position {
         var time = unsafe frame.pointee.best_effort_timestamp
         // A file may contain any times. The encoder rejects those that are out of range.
         if time == vaenc_no_pts() { time = latest.map { Int64(clamping: Int128($0) + Int128(length)) } ?? start }

@@ -87,12 +87,12 @@ public import VideoBase
 
     /// The ISO 639-2 name of the language; nil if it is unknown.
     var language: String? {
-        let language = unsafe Self.text("language", stream.pointee.metadata, av)
+        let language = unsafe Self.text("language", metadata: stream.pointee.metadata, av: av)
         return language == "und" ? nil : language
     }
 
     /// Returns the value of a metadata entry; nil if there is none.
-    static func text(_ key: String, _ metadata: OpaquePointer?, _ av: UnsafePointer<VaencLibAV>) -> String? {
+    static func text(_ key: String, metadata: OpaquePointer?, av: UnsafePointer<VaencLibAV>) -> String? {
         // SAFETY: the value belongs to the dictionary, and is copied.
         unsafe av.pointee.av_dict_get!(metadata, key, nil, 0).map { unsafe String(cString: $0.pointee.value) }
     }

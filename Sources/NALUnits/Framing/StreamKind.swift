@@ -25,7 +25,7 @@ public struct StreamKind: Sendable, Hashable {
     public init?(head: [UInt8], byteCount: Int? = nil) {
         if Self.isTransportStream(head) { return nil }
         for size in [LengthSize.four, .two, .one] {
-            guard let heads = Self.heads(head, size, byteCount ?? AnnexB.longestUnit) else { continue }
+            guard let heads = Self.heads(head, size: size, byteCount: byteCount ?? AnnexB.longestUnit) else { continue }
             framing = .lengthPrefixed(size)
             codec = heads.lazy.compactMap(Self.codec).first
             return
@@ -50,7 +50,7 @@ public struct StreamKind: Sendable, Hashable {
     }
 
     /// Returns the beginnings of length-prefixed NAL units, or nil if the bytes are not such units.
-    private static func heads(_ bytes: [UInt8], _ size: LengthSize, _ byteCount: Int) -> [ArraySlice<UInt8>]? {
+    private static func heads(_ bytes: [UInt8], size: LengthSize, byteCount: Int) -> [ArraySlice<UInt8>]? {
         var heads: [ArraySlice<UInt8>] = []
         var index = 0
         while index + size.rawValue + 2 <= bytes.count {

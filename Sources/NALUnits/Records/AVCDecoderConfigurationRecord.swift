@@ -67,10 +67,10 @@ private struct SampleFormat: Sendable, Hashable {
         bits.ue()  // seq_parameter_set_id
         let chroma = bits.ue()
         if chroma == 3 { bits.position += 1 }  // separate_colour_plane_flag
-        let (luma, colour) = (bits.ue(), bits.ue())
-        guard !bits.isExhausted, chroma <= 3, luma <= 6, colour <= 6 else { return nil }
+        let (luma, color) = (bits.ue(), bits.ue())
+        guard !bits.isExhausted, chroma <= 3, luma <= 6, color <= 6 else { return nil }
         chroma_format_idc = UInt8(chroma)
         bit_depth_luma_minus8 = UInt8(luma)
-        bit_depth_chroma_minus8 = UInt8(colour)
+        bit_depth_chroma_minus8 = UInt8(color)
     }
 }

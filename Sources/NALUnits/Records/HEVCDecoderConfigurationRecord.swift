@@ -116,10 +116,10 @@ private struct SequenceFields: Sendable, Hashable {
         bits.ue()
         bits.ue()
         if bits.flag() { for _ in 0..<4 { bits.ue() } }
-        let (luma, colour) = (bits.ue(), bits.ue())
-        guard !bits.isExhausted, luma <= 7, colour <= 7 else { return nil }
+        let (luma, color) = (bits.ue(), bits.ue())
+        guard !bits.isExhausted, luma <= 7, color <= 7 else { return nil }
         bit_depth_luma_minus8 = UInt8(luma)
-        bit_depth_chroma_minus8 = UInt8(colour)
+        bit_depth_chroma_minus8 = UInt8(color)
     }
 }
 

@@ -79,8 +79,8 @@ package final class DriverCallWatchdog: Sendable {
     ///   be running), or immediately if the driver is already treated as hung; or a `VaencError` if the process is
     ///   ending.
     package func run<R: Sendable>(
-        _ call: String, _ object: @escaping @Sendable @autoclosure () -> String = "", _ scale: TimeoutScale = .call,
-        _ body: @escaping @Sendable () throws -> R
+        _ call: String, on object: @escaping @Sendable @autoclosure () -> String = "", scale: TimeoutScale = .call,
+        body: @escaping @Sendable () throws -> R
     ) throws -> R {
         if Self.isInCall { return try body() }
         let timedOut = { @Sendable in
@@ -90,7 +90,9 @@ package final class DriverCallWatchdog: Sendable {
         guard let pendingCall = ProcessEnd.Call() else {
             throw VaencError(.interrupted, "\(call) was not called because the process is ending")
         }
-        guard let result = attempt(scale, pendingCall, timedOut, body) else { throw timedOut() }
+        guard let result = attempt(scale, pendingCall: pendingCall, timedOut: timedOut, body: body) else {
+            throw timedOut()
+        }
         return try result.get()
     }
 
@@ -104,21 +106,21 @@ package final class DriverCallWatchdog: Sendable {
                 call: "releasing an object", status: .timedOut, object: "", remedy: Surface.hangRemedy,
                 category: .deviceFailed)
         }
-        _ = attempt(.call, pendingCall, timedOut, body)
+        _ = attempt(.call, pendingCall: pendingCall, timedOut: timedOut, body: body)
     }
 
     private static var isInCall: Bool { Worker.isCurrent || LaneExecutor.WorkerContext.current?.isInCall == true }
 
     /// Returns nil if the time limit expires.
     private func attempt<R: Sendable>(
-        _ scale: TimeoutScale, _ pendingCall: ProcessEnd.Call, _ timedOut: @escaping @Sendable () -> VAError,
-        _ body: @escaping @Sendable () throws -> R
+        _ scale: TimeoutScale, pendingCall: ProcessEnd.Call, timedOut: @escaping @Sendable () -> VAError,
+        body: @escaping @Sendable () throws -> R
     ) -> Result<R, any Error>? {
         defer { pendingCall.end() }
         let (product, isTooLong) = limitNanoseconds.multipliedReportingOverflow(by: scale.rawValue)
         let limit = isTooLong ? UInt64.max : product
         if let context = LaneExecutor.WorkerContext.current, let whenLost = context.whenLost {
-            return runHere(context, limit, body) { [self] in
+            return runHere(context, limit: limit, body: body) { [self] in
                 pendingCall.end()
                 lose()
                 whenLost.report(timedOut())
@@ -154,7 +156,7 @@ package final class DriverCallWatchdog: Sendable {
 
     /// Runs `body` on the calling thread. Returns nil if the time limit expired before `body` returned.
     private func runHere<R>(
-        _ context: LaneExecutor.WorkerContext, _ limit: UInt64, _ body: () throws -> R,
+        _ context: LaneExecutor.WorkerContext, limit: UInt64, body: () throws -> R,
         whenLost: @escaping @Sendable () -> Void
     ) -> Result<R, any Error>? {
         let call = CallTimeoutMonitor.shared.begin(nanoseconds: limit) {

@@ -38,7 +38,8 @@ package struct DriverQuirk: Sendable, Hashable {
     package let source: String
 
     fileprivate init(
-        _ driver: Driver, _ versions: String, endsBefore: Int? = nil, everywhere: Bool = false, _ symptom: String, source: String
+        _ driver: Driver, versions: String, endsBefore: Int? = nil, everywhere: Bool = false, symptom: String,
+        source: String
     ) {
         (self.driver, self.versions, self.endsBefore, isForEveryDriver) = (driver, versions, endsBefore, everywhere)
         (self.symptom, self.source) = (symptom, source)
@@ -68,112 +69,138 @@ extension DriverQuirk {
     // MARK: iHD
 
     package static let mapsAfterSurfaceSync = DriverQuirk(
-        .iHD, "all", "mapping a coded buffer can fail after vaSyncBuffer and succeed after vaSyncSurface",
+        .iHD, versions: "all",
+        symptom: "mapping a coded buffer can fail after vaSyncBuffer and succeed after vaSyncSurface",
         source: "intel/media-driver issue 1478")
     package static let referencesAreUnion = DriverQuirk(
-        .iHD, "all", "the lengths of both lists are a limit of their union; low power stores no more pictures than its lists hold",
+        .iHD, versions: "all",
+        symptom:
+            "the lengths of both lists are a limit of their union; low power stores no more pictures than its lists hold",
         source: "intel/media-driver issue 1390")
     package static let minimumIsUnreported = DriverQuirk(
-        .iHD, "before 25", "low power encodes HEVC from 128×128 on and does not report this minimum",
+        .iHD, versions: "before 25", symptom: "low power encodes HEVC from 128×128 on and does not report this minimum",
         source: "the capabilities of iHD 23.1 and 25.2 for the same hardware")
     package static let threeQualityLevels = DriverQuirk(
-        .iHD, "all", "HEVC reports seven quality levels and takes 1, 4 and 7 only",
+        .iHD, versions: "all", symptom: "HEVC reports seven quality levels and takes 1, 4 and 7 only",
         source: "intel/media-driver issue 1153")
     package static let hevcToolsAreUnreported = DriverQuirk(
-        .iHD, "23.1", "HEVC does not report its coding tools, block sizes and prediction direction on Gen9 and on older low power",
+        .iHD, versions: "23.1",
+        symptom:
+            "HEVC does not report its coding tools, block sizes and prediction direction on Gen9 and on older low power",
         source: "the capabilities of iHD 23.1; FFmpeg's defaults for a driver that does not answer")
     package static let vdencReferences = DriverQuirk(
-        .iHD, "all", "the VDEnc hardware takes two references in list 0 and one in list 1 for HEVC if the lists differ",
+        .iHD, versions: "all",
+        symptom: "the VDEnc hardware takes two references in list 0 and one in list 1 for HEVC if the lists differ",
         source: "intel/media-driver issue 1390")
     package static let freeBuildEncodesNothing = DriverQuirk(
-        .iHD, "Debian's and Ubuntu's free build", "the free build encodes nothing on some hardware",
+        .iHD, versions: "Debian's and Ubuntu's free build", symptom: "the free build encodes nothing on some hardware",
         source: "the package intel-media-va-driver-non-free")
 
     /// Worked around by `SettingsResolver+Rate`: vaenc's own rate control is used, and the reason is reported.
     package static let lowPowerNeedsFirmware = DriverQuirk(
-        .iHD, "all", everywhere: true, "low power supports constant QP only if the HuC firmware is not loaded",
+        .iHD, versions: "all", everywhere: true,
+        symptom: "low power supports constant QP only if the HuC firmware is not loaded",
         source: "iHD's media_libva_caps_g12.cpp")
     /// Worked around by `DeviceCapabilities`, which always asks for both entry points.
     package static let movesEntryPoints = DriverQuirk(
-        .iHD, "25", everywhere: true, "some hardware has EncSlice only, where older versions have EncSliceLP",
+        .iHD, versions: "25", everywhere: true,
+        symptom: "some hardware has EncSlice only, where older versions have EncSliceLP",
         source: "the capabilities of iHD 23.1 and 25.2 for the same hardware")
     /// Worked around by `OptionalSettingsFallback`.
     package static let refusesQualityLevels = DriverQuirk(
-        .iHD, "23.1 on Ice Lake", everywhere: true, "every P picture fails at quality levels 1 and 2",
+        .iHD, versions: "23.1 on Ice Lake", everywhere: true,
+        symptom: "every P picture fails at quality levels 1 and 2",
         source: "iHD 23.1.1, run on a faked kernel")
 
     // MARK: i965
 
     /// Worked around by `SlicePartition`.
     package static let needsWholeLastSlice = DriverQuirk(
-        .i965, "some", everywhere: true, "pictures fail if the last slice has fewer rows than the others",
+        .i965, versions: "some", everywhere: true,
+        symptom: "pictures fail if the last slice has fewer rows than the others",
         source: unrecorded)
 
     // MARK: radeonsi
 
     /// Worked around by `PictureSubmitter`: a picture parameter buffer is rendered with each picture, or nothing is.
     package static let crashesWithoutPictureParameters = DriverQuirk(
-        .radeonsi, "22.3", everywhere: true, "a missing or short picture parameter buffer crashes the process",
+        .radeonsi, versions: "22.3", everywhere: true,
+        symptom: "a missing or short picture parameter buffer crashes the process",
         source: "Mesa 22.3.6, run on a faked kernel")
     /// Worked around by `CodedBuffer.read`.
     package static let chainsCodedSegments = DriverQuirk(
-        .radeonsi, "25", everywhere: true, "a coded buffer is a chain of segments: one for each header, then the slices",
+        .radeonsi, versions: "25", everywhere: true,
+        symptom: "a coded buffer is a chain of segments: one for each header, then the slices",
         source: "Mesa 25.0.7, run on a faked kernel")
     /// Worked around by `HEVCPictureBuffer`: reference_frames has the whole reference picture set, the lists first.
     package static let losesUnlistedReferences = DriverQuirk(
-        .radeonsi, "25", everywhere: true, """
+        .radeonsi, versions: "25", everywhere: true,
+        symptom: """
             HEVC pictures that reference_frames does not list are lost for later pictures, whose lists are then refused \
             (VA_STATUS_ERROR_INVALID_PARAMETER)
             """,
         source: "Mesa 25.0.7, run on a faked kernel")
     /// Worked around by `DriverHEVCSequenceParameterSet`.
     package static let ownHEVCParameterSets = DriverQuirk(
-        .radeonsi, "22.3", everywhere: true, "HEVC parameter sets are the driver's own, without VUI and with a wrong window",
+        .radeonsi, versions: "22.3", everywhere: true,
+        symptom: "HEVC parameter sets are the driver's own, without VUI and with a wrong window",
         source: "Mesa 22.3.6, run on a faked kernel")
     /// Worked around by `ImagePool`.
     package static let writesPastImages = DriverQuirk(
-        .radeonsi, "22.3", everywhere: true, "a row of chroma is written past the end of images whose height is not a multiple of 4",
+        .radeonsi, versions: "22.3", everywhere: true,
+        symptom: "a row of chroma is written past the end of images whose height is not a multiple of 4",
         source: unrecorded)
     /// Worked around by `Context`.
     package static let acceptsAnySize = DriverQuirk(
-        .radeonsi, "22.3", everywhere: true, "vaCreateContext accepts every size, also negative ones, and encoding fails later",
+        .radeonsi, versions: "22.3", everywhere: true,
+        symptom: "vaCreateContext accepts every size, also negative ones, and encoding fails later",
         source: unrecorded)
     /// Worked around by `HEVCStreamHeaders`.
     package static let findsHRDAfterTicks = DriverQuirk(
-        .radeonsi, "25", everywhere: true, "HEVC's HRD parameters are found only after vui_num_ticks_poc_diff_one_minus1",
+        .radeonsi, versions: "25", everywhere: true,
+        symptom: "HEVC's HRD parameters are found only after vui_num_ticks_poc_diff_one_minus1",
         source: unrecorded)
     /// Worked around by `EncodeCapabilities`: a driver that reports no slice structure gets slices of equal length.
     package static let hidesSliceStructure = DriverQuirk(
-        .radeonsi, "the first VCN", everywhere: true, "no slice structure is reported, and all slices have the length of the first",
+        .radeonsi, versions: "the first VCN", everywhere: true,
+        symptom: "no slice structure is reported, and all slices have the length of the first",
         source: unrecorded)
     package static let rewritesParameterSets = DriverQuirk(
-        .radeonsi, "25", "parameter sets and slice headers are parsed and written again with other numbers (pic_init_qp 26)",
+        .radeonsi, versions: "25",
+        symptom: "parameter sets and slice headers are parsed and written again with other numbers (pic_init_qp 26)",
         source: "Mesa 25.0.7, run on a faked kernel")
     package static let ownHEVCSlices = DriverQuirk(
-        .radeonsi, "all", "HEVC slices that are not equal rows, or have fewer than four coding tree blocks, get other addresses than those in the client's headers",
+        .radeonsi, versions: "all",
+        symptom:
+            "HEVC slices that are not equal rows, or have fewer than four coding tree blocks, get other addresses than those in the client's headers",
         source: "Mesa's radeon_vcn_enc_1_2.c: hevc_slice_ctrl has slices of one size")
     package static let rawDataAlone = DriverQuirk(
-        .radeonsi, "25", "an HEVC picture fails if it has a packed message before its slices and no other packed header",
+        .radeonsi, versions: "25",
+        symptom: "an HEVC picture fails if it has a packed message before its slices and no other packed header",
         source: "Mesa 25.0.7, run on a faked kernel")
     package static let noSliceHeaders = DriverQuirk(
-        .radeonsi, "22.3 and 24.0", """
+        .radeonsi, versions: "22.3 and 24.0", symptom: """
             no packed slice header is accepted, VACodedBufferSegment.status is unset, and all pictures take the QP of the first \
             picture's pic_init_qp
             """,
         source: "Mesa 22.3.6, run on a faked kernel")
     package static let smallMinimum = DriverQuirk(
-        .radeonsi, "before 25", "the minimum of 256×128 is not reported", source: "the capabilities of Mesa 22.3.6 and 25.0.7")
+        .radeonsi, versions: "before 25", symptom: "the minimum of 256×128 is not reported",
+        source: "the capabilities of Mesa 22.3.6 and 25.0.7")
     package static let qualityIsBitField = DriverQuirk(
-        .radeonsi, "all", "VAConfigAttribEncQualityRange and the quality level are a bit field (vlVaQualityBits)",
+        .radeonsi, versions: "all",
+        symptom: "VAConfigAttribEncQualityRange and the quality level are a bit field (vlVaQualityBits)",
         source: "Mesa's va_private.h")
     package static let hevcBlocksAreUnreported = DriverQuirk(
-        .radeonsi, "22.3", "HEVC does not report its block sizes: coding tree blocks of 64×64, no split of inter transforms",
+        .radeonsi, versions: "22.3",
+        symptom: "HEVC does not report its block sizes: coding tree blocks of 64×64, no split of inter transforms",
         source: "FFmpeg's defaults for a driver that does not answer")
     package static let hevcWidthStep = DriverQuirk(
-        .radeonsi, "all", "HEVC codes widths in steps of 64, and reports this only from VA-API 1.21 on",
+        .radeonsi, versions: "all",
+        symptom: "HEVC codes widths in steps of 64, and reports this only from VA-API 1.21 on",
         source: "obs-studio issue 10953")
     package static let derivesPartOfSurfaces = DriverQuirk(
-        .radeonsi, "22", endsBefore: 25, """
+        .radeonsi, versions: "22", endsBefore: 25, symptom: """
             vaDeriveImage maps no NV12 surface. If the GPU has its own memory (seen on Navi 10), a P010 surface is mapped as a \
             copy of the luma plane only, and writes to the chroma plane corrupt the memory behind it
             """,

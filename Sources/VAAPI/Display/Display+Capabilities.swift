@@ -5,9 +5,9 @@ extension Display {
     /// Returns the profiles that the driver supports at any entry point (vaQueryConfigProfiles).
     package func profiles() throws(VAError) -> [Profile] {
         var count = unsafe vaMaxNumProfiles(handle)
-        let room = try room(count, "vaMaxNumProfiles", "profiles")
+        let room = try room(count, call: "vaMaxNumProfiles", what: "profiles")
         var list = [VAProfile](repeating: VAProfileNone, count: room)
-        try check(unsafe vaQueryConfigProfiles(handle, &list, &count), "vaQueryConfigProfiles", vendor)
+        try check(unsafe vaQueryConfigProfiles(handle, &list, &count), call: "vaQueryConfigProfiles", object: vendor)
         try checkCount(count, room: room, call: "vaQueryConfigProfiles", object: vendor)
         return list.prefix(Int(count)).map { Profile(rawValue: $0.rawValue) }
     }
@@ -17,7 +17,7 @@ extension Display {
 
     /// Returns how many entries to allocate: the driver's reported maximum, but at least 64, because a driver may write
     /// more entries than it reports.
-    private func room(_ most: CInt, _ call: String, _ what: String) throws(VAError) -> Int {
+    private func room(_ most: CInt, call: String, what: String) throws(VAError) -> Int {
         guard (0...Self.mostEntries).contains(most) else {
             throw VAError(
                 call: call, status: .operationFailed, object: vendor, driverMessage: "it reports \(most) \(what)",
@@ -39,11 +39,11 @@ extension Display {
     /// support the profile.
     package func entryPoints(of profile: Profile) throws(VAError) -> [EntryPoint] {
         var count = unsafe vaMaxNumEntrypoints(handle)
-        let room = try room(count, "vaMaxNumEntrypoints", "entry points")
+        let room = try room(count, call: "vaMaxNumEntrypoints", what: "entry points")
         var list = [VAEntrypoint](repeating: VAEntrypointVLD, count: room)
         let status = unsafe vaQueryConfigEntrypoints(handle, VAProfile(profile.rawValue), &list, &count)
         if VAStatusCode(rawValue: status) == .unsupportedProfile { return [] }
-        try check(status, "vaQueryConfigEntrypoints", profile.name)
+        try check(status, call: "vaQueryConfigEntrypoints", object: profile.name)
         try checkCount(count, room: room, call: "vaQueryConfigEntrypoints", object: profile.name)
         return list.prefix(Int(count)).map { EntryPoint(rawValue: Int32(bitPattern: $0.rawValue)) }
     }
@@ -57,7 +57,7 @@ extension Display {
             unsafe vaGetConfigAttributes(
                 handle, VAProfile(profile.rawValue), VAEntrypoint(UInt32(bitPattern: entryPoint.rawValue)), &list,
                 CInt(list.count)),
-            "vaGetConfigAttributes", "\(profile)/\(entryPoint)")
+            call: "vaGetConfigAttributes", object: "\(profile)/\(entryPoint)")
         var values: [AttributeType: UInt32] = [:]
         for attribute in list where attribute.value != AttributeType.notSupported {
             values[AttributeType(rawValue: attribute.type.rawValue)] = attribute.value

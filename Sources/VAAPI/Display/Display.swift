@@ -94,7 +94,7 @@ package import VideoBase
         let status: VAStatusCode
         let major: CInt
         let minor: CInt
-        (status, major, minor) = try watch.run("vaInitialize", path ?? "the reference driver", .setUp) {
+        (status, major, minor) = try watch.run("vaInitialize", on: path ?? "the reference driver", scale: .setUp) {
             var major: CInt = 0
             var minor: CInt = 0
             return (VAStatusCode(rawValue: unsafe vaInitialize(started, &major, &minor)), major, minor)
@@ -192,7 +192,7 @@ package import VideoBase
     ///   - object: The object of the call, evaluated only on failure.
     ///   - remedy: The remedy for the error, evaluated only on failure.
     func check(
-        _ rawStatus: Int32, _ call: String, _ object: @autoclosure () -> String, frame: Int? = nil,
+        _ rawStatus: Int32, call: String, object: @autoclosure () -> String, frame: Int? = nil,
         remedy: @autoclosure () -> String? = nil, category: ErrorCategory? = nil
     ) throws(VAError) {
         if rawStatus == 0 { return }

@@ -13,7 +13,7 @@ enum BufferCalls {
     ///
     /// - Parameter data: `size` bytes, which the driver copies, or nil for memory that the device writes.
     @unsafe static func create(
-        _ context: Context, _ type: VABufferType, size: CUnsignedInt, data: UnsafeRawPointer?, _ id: inout VABufferID
+        _ context: Context, type: VABufferType, size: CUnsignedInt, data: UnsafeRawPointer?, id: inout VABufferID
     ) -> VAStatus {
         // SAFETY: libva's parameter is not const, but vaCreateBuffer only reads the data.
         unsafe vaCreateBuffer(
@@ -22,7 +22,7 @@ enum BufferCalls {
 
     /// Calls vaMapBuffer, or vaMapBuffer2 from VA-API 1.21 on. The memory is valid until `unmap`.
     @unsafe static func map(
-        _ display: Display, _ id: VABufferID, _ address: inout UnsafeMutableRawPointer?, for access: Access
+        _ display: Display, id: VABufferID, address: inout UnsafeMutableRawPointer?, for access: Access
     ) -> VAStatus {
         unsafe vaenc_map_buffer(display.handle, id, &address, access.rawValue)
     }

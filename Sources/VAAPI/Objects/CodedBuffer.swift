@@ -18,8 +18,8 @@ internal import CVA
         guard let size = CUnsignedInt(exactly: capacity), size > 0 else {
             throw VAError(call: "vaCreateBuffer", status: .invalidValue, object: "coded buffer of \(capacity) bytes")
         }
-        let status = unsafe BufferCalls.create(context, VAEncCodedBufferType, size: size, data: nil, &id)
-        try context.display.check(status, "vaCreateBuffer", "coded buffer of \(capacity) bytes")
+        let status = unsafe BufferCalls.create(context, type: VAEncCodedBufferType, size: size, data: nil, id: &id)
+        try context.display.check(status, call: "vaCreateBuffer", object: "coded buffer of \(capacity) bytes")
         self.context = context
         self.capacity = capacity
         self.id = id
@@ -42,7 +42,7 @@ internal import CVA
             let status = unsafe vaSyncBuffer(display.handle, id, timeoutNanoseconds)
             if VAStatusCode(rawValue: status) != .unimplemented {
                 return try display.check(
-                    status, "vaSyncBuffer", "coded buffer of \(context.size)", frame: frame,
+                    status, call: "vaSyncBuffer", object: "coded buffer of \(context.size)", frame: frame,
                     remedy: VAStatusCode(rawValue: status) == .timedOut ? Surface.hangRemedy : nil)
             }
             display.optionalCalls.lacks(.syncBuffer)
@@ -57,9 +57,9 @@ internal import CVA
     package func read(appendingTo bytes: inout [UInt8], frame: Int? = nil) throws(VAError) -> [CodedSegment] {
         let display = context.display
         var address: UnsafeMutableRawPointer?
-        let status = unsafe BufferCalls.map(display, id, &address, for: .read)
+        let status = unsafe BufferCalls.map(display, id: id, address: &address, for: .read)
         func what() -> String { "coded buffer of \(context.size)" }
-        try display.check(status, "vaMapBuffer", what(), frame: frame)
+        try display.check(status, call: "vaMapBuffer", object: what(), frame: frame)
         defer { BufferCalls.unmap(display, id) }
         let start = bytes.count
         var segments: [CodedSegment] = []

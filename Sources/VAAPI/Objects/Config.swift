@@ -24,7 +24,7 @@ internal import VideoBase
             CInt(list.count), &id)
         let hasFailed = VAStatusCode(rawValue: status).category == .deviceFailed
         try display.check(
-            status, "vaCreateConfig", "\(profile)/\(entryPoint)",
+            status, call: "vaCreateConfig", object: "\(profile)/\(entryPoint)",
             remedy: hasFailed ? nil : "`Devices.reports` lists the capabilities of \(display.vendor)",
             category: hasFailed ? nil : .unavailable)
         self.display = display
@@ -47,7 +47,7 @@ internal import VideoBase
             unsafe list = [VASurfaceAttrib](repeating: VASurfaceAttrib(), count: Int(count))
             unsafe status = vaQuerySurfaceAttributes(display.handle, id, &list, &count)
         }
-        try display.check(status, "vaQuerySurfaceAttributes", "\(profile)/\(entryPoint)")
+        try display.check(status, call: "vaQuerySurfaceAttributes", object: "\(profile)/\(entryPoint)")
         var result = SurfaceCapabilities()
         for unsafe attribute in unsafe list.prefix(Int(count)) {
             // SAFETY: The attributes that are read here are integers, whatever `value.type` contains.

@@ -43,7 +43,7 @@ package import VideoBase
         try config.display.check(
             unsafe vaCreateContext(
                 config.display.handle, config.id, width, height, CInt(VA_PROGRESSIVE), &ids, CInt(ids.count), &id),
-            "vaCreateContext", "\(size) \(codec) context")
+            call: "vaCreateContext", object: "\(size) \(codec) context")
         self.config = config
         self.size = size
         self.targets = targets

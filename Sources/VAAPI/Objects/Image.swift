@@ -50,7 +50,7 @@ internal import VideoBase
                 unsafe vaGetImage(
                     display.handle, surface.id, 0, 0, CUnsignedInt(surface.size.width),
                     CUnsignedInt(surface.size.height), copy.image_id),
-                "vaGetImage", "\(surface.format.rawValue) surface of \(surface.size)")
+                call: "vaGetImage", object: "\(surface.format.rawValue) surface of \(surface.size)")
         }
         return image
     }
@@ -66,7 +66,7 @@ internal import VideoBase
             let derived = Image(image, of: surface, isDerived: true)
             if image.format.fourcc == FourCC(surface.format)?.rawValue { return derived }
         } else if VAStatusCode(rawValue: status) == .invalidSurface {
-            try display.check(status, "vaDeriveImage", "surface \(surface.id)")
+            try display.check(status, call: "vaDeriveImage", object: "surface \(surface.id)")
         }
         _ = display.messages.take()
         display.optionalCalls.lacks(.deriveImage)
@@ -89,7 +89,8 @@ internal import VideoBase
         isBroken = true
         var start: UnsafeMutableRawPointer?
         try surface.display.check(
-            unsafe BufferCalls.map(surface.display, image.buf, &start, for: mapping), "vaMapBuffer", what)
+            unsafe BufferCalls.map(surface.display, id: image.buf, address: &start, for: mapping), call: "vaMapBuffer",
+            object: what)
         unsafe address = start
         guard unsafe address != nil, image.num_planes >= surface.format.planeCount, fits(allocated) else {
             throw VAError(
@@ -168,7 +169,7 @@ internal import VideoBase
             attempt += 1
             guard attempt < Self.tries else {
                 do throws(VAError) {
-                    return try surface.display.check(status, "vaPutImage", what)
+                    return try surface.display.check(status, call: "vaPutImage", object: what)
                 } catch {
                     throw error.endingSession()
                 }

@@ -25,8 +25,8 @@ internal import VideoBase
         format.bits_per_pixel = surface.format == .p010 ? 24 : 12
         var image = VAImage()
         try display.check(
-            unsafe vaCreateImage(display.handle, &format, CInt(width), CInt(height), &image), "vaCreateImage",
-            "\(surface.format.rawValue) image of \(surface.size)")
+            unsafe vaCreateImage(display.handle, &format, CInt(width), CInt(height), &image), call: "vaCreateImage",
+            object: "\(surface.format.rawValue) image of \(surface.size)")
         return image
     }
 

@@ -18,7 +18,9 @@ extension Surface {
     /// If the driver can map the surface's own memory in the surface's format (vaDeriveImage), that memory is mapped.
     /// Otherwise, a copy is mapped: it is filled for reading (vaGetImage) and written back after writing (vaPutImage).
     package func map(_ access: Access) throws -> SurfaceMapping {
-        let image = try display.watch.run("vaMapBuffer", self.description, .wait) { MappedImage(try .mapped(self, access)) }
+        let image = try display.watch.run("vaMapBuffer", on: self.description, scale: .wait) {
+            MappedImage(try .mapped(self, access))
+        }
         return SurfaceMapping(image, of: self, access)
     }
 
@@ -71,7 +73,9 @@ package final class SurfaceMapping: Sendable {
     package func end() throws {
         guard image.isOpen else { return }
         let (image, writes) = (image, access.writes)
-        try surface.display.watch.run("vaUnmapBuffer", self.surface.description, .wait) { try image.end(writes: writes) }
+        try surface.display.watch.run("vaUnmapBuffer", on: self.surface.description, scale: .wait) {
+            try image.end(writes: writes)
+        }
     }
 }
 

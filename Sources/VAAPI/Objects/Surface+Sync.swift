@@ -10,7 +10,8 @@ extension Surface {
     package func status() throws(VAError) -> Status {
         var status = VASurfaceReady
         try display.check(
-            unsafe vaQuerySurfaceStatus(display.handle, id, &status), "vaQuerySurfaceStatus", "surface \(id)")
+            unsafe vaQuerySurfaceStatus(display.handle, id, &status), call: "vaQuerySurfaceStatus",
+            object: "surface \(id)")
         return switch status {
         case VASurfaceRendering: .rendering
         case VASurfaceDisplaying: .displaying
@@ -30,12 +31,13 @@ extension Surface {
             let status = unsafe vaSyncSurface2(display.handle, id, timeoutNanoseconds)
             if VAStatusCode(rawValue: status) != .unimplemented {
                 return try display.check(
-                    status, "vaSyncSurface2", "surface \(id)", frame: frame,
+                    status, call: "vaSyncSurface2", object: "surface \(id)", frame: frame,
                     remedy: VAStatusCode(rawValue: status) == .timedOut ? Self.hangRemedy : nil)
             }
             display.optionalCalls.lacks(.syncSurface2)
         }
-        try display.check(unsafe vaSyncSurface(display.handle, id), "vaSyncSurface", "surface \(id)", frame: frame)
+        try display.check(
+            unsafe vaSyncSurface(display.handle, id), call: "vaSyncSurface", object: "surface \(id)", frame: frame)
     }
 
     static var hangRemedy: String { "the device did not finish in time; see `dmesg` for a GPU reset" }

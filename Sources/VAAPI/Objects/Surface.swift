@@ -85,7 +85,7 @@ package import VideoBase
         if VAStatusCode(rawValue: status) == .attributeNotSupported {
             unsafe status = vaCreateSurfaces(display.handle, rtFormat, width, height, &ids, number, &list, 1)
         }
-        try display.check(status, "vaCreateSurfaces", object)
+        try display.check(status, call: "vaCreateSurfaces", object: object)
         return ids.map { Surface(display, id: $0, size: size, format: format) }
     }
 

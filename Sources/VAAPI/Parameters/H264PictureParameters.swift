@@ -6,36 +6,36 @@ package struct H264Picture: Sendable, Hashable {
         case none, shortTerm, longTerm
     }
 
-    package var surface: UInt32
+    package var picture_id: UInt32
     /// The frame_num of a short-term reference, or the LongTermFrameIdx of a long-term reference.
-    package var frameIndex: UInt32
+    package var frame_idx: UInt32
     package var reference: Reference
-    package var topFieldOrderCount: Int32
-    package var bottomFieldOrderCount: Int32
+    package var TopFieldOrderCnt: Int32
+    package var BottomFieldOrderCnt: Int32
 
     package init(
-        _ surface: Surface, frameIndex: UInt32, reference: Reference, topFieldOrderCount: Int32,
-        bottomFieldOrderCount: Int32
+        _ surface: Surface, frame_idx: UInt32, reference: Reference, TopFieldOrderCnt: Int32,
+        BottomFieldOrderCnt: Int32
     ) {
-        self.surface = surface.identifier
-        self.frameIndex = frameIndex
+        self.picture_id = surface.identifier
+        self.frame_idx = frame_idx
         self.reference = reference
-        self.topFieldOrderCount = topFieldOrderCount
-        self.bottomFieldOrderCount = bottomFieldOrderCount
+        self.TopFieldOrderCnt = TopFieldOrderCnt
+        self.BottomFieldOrderCnt = BottomFieldOrderCnt
     }
 
     var lowered: VAPictureH264 {
         var c = VAPictureH264()
-        c.picture_id = surface
-        c.frame_idx = frameIndex
+        c.picture_id = picture_id
+        c.frame_idx = frame_idx
         c.flags =
             switch reference {
             case .none: 0
             case .shortTerm: UInt32(VA_PICTURE_H264_SHORT_TERM_REFERENCE)
             case .longTerm: UInt32(VA_PICTURE_H264_LONG_TERM_REFERENCE)
             }
-        c.TopFieldOrderCnt = topFieldOrderCount
-        c.BottomFieldOrderCnt = bottomFieldOrderCount
+        c.TopFieldOrderCnt = TopFieldOrderCnt
+        c.BottomFieldOrderCnt = BottomFieldOrderCnt
         return c
     }
 
@@ -63,45 +63,46 @@ package struct H264Picture: Sendable, Hashable {
 /// The picture parameters of H.264: VAEncPictureParameterBufferH264.
 package struct H264PictureParameters: ParameterBuffer, Sendable, Hashable {
     /// The reconstructed picture.
-    package var current: H264Picture
+    package var CurrPic: H264Picture
     /// The pictures in the decoded picture buffer, at most 16.
-    package var references: [H264Picture]
-    package var codedBuffer: UInt32
-    package var picParameterSetID: UInt8 = 0
-    package var seqParameterSetID: UInt8 = 0
+    package var ReferenceFrames: [H264Picture]
+    package var coded_buf: UInt32
+    package var pic_parameter_set_id: UInt8 = 0
+    package var seq_parameter_set_id: UInt8 = 0
     /// Flags that make the driver end the sequence or the stream after this picture: H264_LAST_PICTURE_EOSEQ and
     /// H264_LAST_PICTURE_EOSTREAM.
-    package var lastPicture: UInt8 = 0
-    package var frameNum: UInt16
-    package var picInitQP: UInt8 = 26
-    package var numRefIdxL0ActiveMinus1: UInt8 = 0
-    package var numRefIdxL1ActiveMinus1: UInt8 = 0
-    package var chromaQPIndexOffset: Int8 = 0
-    package var secondChromaQPIndexOffset: Int8 = 0
-    package var isIDR: Bool
+    package var last_picture: UInt8 = 0
+    package var frame_num: UInt16
+    package var pic_init_qp: UInt8 = 26
+    package var num_ref_idx_l0_active_minus1: UInt8 = 0
+    package var num_ref_idx_l1_active_minus1: UInt8 = 0
+    package var chroma_qp_index_offset: Int8 = 0
+    package var second_chroma_qp_index_offset: Int8 = 0
+    package var idr_pic_flag: Bool
     /// nal_ref_idc, 0…3.
-    package var referencePicFlag: UInt32
-    package var entropyCodingMode: Bool
-    package var weightedPred = false
-    package var weightedBipredIDC: UInt32 = 0
-    package var constrainedIntraPred = false
-    package var transform8x8Mode = false
-    package var deblockingFilterControlPresent = true
-    package var redundantPicCntPresent = false
-    package var picOrderPresent = false
-    package var picScalingMatrixPresent = false
+    package var reference_pic_flag: UInt32
+    package var entropy_coding_mode_flag: Bool
+    package var weighted_pred_flag = false
+    package var weighted_bipred_idc: UInt32 = 0
+    package var constrained_intra_pred_flag = false
+    package var transform_8x8_mode_flag = false
+    package var deblocking_filter_control_present_flag = true
+    package var redundant_pic_cnt_present_flag = false
+    package var pic_order_present_flag = false
+    package var pic_scaling_matrix_present_flag = false
 
     package init(
-        current: H264Picture, references: [H264Picture], codedBuffer: CodedBuffer, frameNum: UInt16, isIDR: Bool,
-        referencePicFlag: UInt32, entropyCodingMode: Bool
+        CurrPic: H264Picture, ReferenceFrames: [H264Picture], coded_buf: CodedBuffer, frame_num: UInt16,
+        idr_pic_flag: Bool,
+        reference_pic_flag: UInt32, entropy_coding_mode_flag: Bool
     ) {
-        self.current = current
-        self.references = references
-        self.codedBuffer = codedBuffer.identifier
-        self.frameNum = frameNum
-        self.isIDR = isIDR
-        self.referencePicFlag = referencePicFlag
-        self.entropyCodingMode = entropyCodingMode
+        self.CurrPic = CurrPic
+        self.ReferenceFrames = ReferenceFrames
+        self.coded_buf = coded_buf.identifier
+        self.frame_num = frame_num
+        self.idr_pic_flag = idr_pic_flag
+        self.reference_pic_flag = reference_pic_flag
+        self.entropy_coding_mode_flag = entropy_coding_mode_flag
     }
 
     package func withBuffers(_ body: (BufferType, UnsafeRawBufferPointer) -> Void) {
@@ -110,29 +111,29 @@ package struct H264PictureParameters: ParameterBuffer, Sendable, Hashable {
 
     var lowered: VAEncPictureParameterBufferH264 {
         var c = VAEncPictureParameterBufferH264()
-        c.CurrPic = current.lowered
-        H264Picture.fill(&c.ReferenceFrames, with: references)
-        c.coded_buf = codedBuffer
-        c.pic_parameter_set_id = picParameterSetID
-        c.seq_parameter_set_id = seqParameterSetID
-        c.last_picture = lastPicture
-        c.frame_num = frameNum
-        c.pic_init_qp = picInitQP
-        c.num_ref_idx_l0_active_minus1 = numRefIdxL0ActiveMinus1
-        c.num_ref_idx_l1_active_minus1 = numRefIdxL1ActiveMinus1
-        c.chroma_qp_index_offset = chromaQPIndexOffset
-        c.second_chroma_qp_index_offset = secondChromaQPIndexOffset
-        unsafe c.pic_fields.bits.idr_pic_flag = isIDR ? 1 : 0
-        unsafe c.pic_fields.bits.reference_pic_flag = referencePicFlag
-        unsafe c.pic_fields.bits.entropy_coding_mode_flag = entropyCodingMode ? 1 : 0
-        unsafe c.pic_fields.bits.weighted_pred_flag = weightedPred ? 1 : 0
-        unsafe c.pic_fields.bits.weighted_bipred_idc = weightedBipredIDC
-        unsafe c.pic_fields.bits.constrained_intra_pred_flag = constrainedIntraPred ? 1 : 0
-        unsafe c.pic_fields.bits.transform_8x8_mode_flag = transform8x8Mode ? 1 : 0
-        unsafe c.pic_fields.bits.deblocking_filter_control_present_flag = deblockingFilterControlPresent ? 1 : 0
-        unsafe c.pic_fields.bits.redundant_pic_cnt_present_flag = redundantPicCntPresent ? 1 : 0
-        unsafe c.pic_fields.bits.pic_order_present_flag = picOrderPresent ? 1 : 0
-        unsafe c.pic_fields.bits.pic_scaling_matrix_present_flag = picScalingMatrixPresent ? 1 : 0
+        c.CurrPic = CurrPic.lowered
+        H264Picture.fill(&c.ReferenceFrames, with: ReferenceFrames)
+        c.coded_buf = coded_buf
+        c.pic_parameter_set_id = pic_parameter_set_id
+        c.seq_parameter_set_id = seq_parameter_set_id
+        c.last_picture = last_picture
+        c.frame_num = frame_num
+        c.pic_init_qp = pic_init_qp
+        c.num_ref_idx_l0_active_minus1 = num_ref_idx_l0_active_minus1
+        c.num_ref_idx_l1_active_minus1 = num_ref_idx_l1_active_minus1
+        c.chroma_qp_index_offset = chroma_qp_index_offset
+        c.second_chroma_qp_index_offset = second_chroma_qp_index_offset
+        unsafe c.pic_fields.bits.idr_pic_flag = idr_pic_flag ? 1 : 0
+        unsafe c.pic_fields.bits.reference_pic_flag = reference_pic_flag
+        unsafe c.pic_fields.bits.entropy_coding_mode_flag = entropy_coding_mode_flag ? 1 : 0
+        unsafe c.pic_fields.bits.weighted_pred_flag = weighted_pred_flag ? 1 : 0
+        unsafe c.pic_fields.bits.weighted_bipred_idc = weighted_bipred_idc
+        unsafe c.pic_fields.bits.constrained_intra_pred_flag = constrained_intra_pred_flag ? 1 : 0
+        unsafe c.pic_fields.bits.transform_8x8_mode_flag = transform_8x8_mode_flag ? 1 : 0
+        unsafe c.pic_fields.bits.deblocking_filter_control_present_flag = deblocking_filter_control_present_flag ? 1 : 0
+        unsafe c.pic_fields.bits.redundant_pic_cnt_present_flag = redundant_pic_cnt_present_flag ? 1 : 0
+        unsafe c.pic_fields.bits.pic_order_present_flag = pic_order_present_flag ? 1 : 0
+        unsafe c.pic_fields.bits.pic_scaling_matrix_present_flag = pic_scaling_matrix_present_flag ? 1 : 0
         return c
     }
 }

@@ -17,21 +17,21 @@ package struct HEVCPicture: Sendable, Hashable {
         case longTermKept
     }
 
-    package var surface: UInt32
+    package var picture_id: UInt32
     /// PicOrderCntVal, H.265 8.3.1.
-    package var pictureOrderCount: Int32
+    package var pic_order_cnt: Int32
     package var role: Role
 
-    package init(_ surface: Surface, pictureOrderCount: Int32, role: Role) {
-        self.surface = surface.identifier
-        self.pictureOrderCount = pictureOrderCount
+    package init(_ surface: Surface, pic_order_cnt: Int32, role: Role) {
+        self.picture_id = surface.identifier
+        self.pic_order_cnt = pic_order_cnt
         self.role = role
     }
 
     var lowered: VAPictureHEVC {
         var c = VAPictureHEVC()
-        c.picture_id = surface
-        c.pic_order_cnt = pictureOrderCount
+        c.picture_id = picture_id
+        c.pic_order_cnt = pic_order_cnt
         c.flags =
             switch role {
             case .none: 0

@@ -2,7 +2,7 @@ internal import CVA
 
 /// The parameters of one HEVC slice segment: VAEncSliceParameterBufferHEVC.
 ///
-/// The names are those of H.265 7.4.7 and `va_enc_hevc.h`, in Swift spelling.
+/// The fields have the names of `va_enc_hevc.h`. H.265 7.4.7 explains them.
 package struct HEVCSliceParameters: ParameterBuffer, Sendable, Hashable {
     /// slice_type, H.265 table 7-7.
     package enum SliceType: UInt8, Sendable, Hashable {
@@ -10,74 +10,78 @@ package struct HEVCSliceParameters: ParameterBuffer, Sendable, Hashable {
     }
 
     /// The address of the first coding tree unit, in raster order.
-    package var sliceSegmentAddress: UInt32
+    package var slice_segment_address: UInt32
     /// The number of coding tree units.
-    package var numCTUs: UInt32
-    package var sliceType: SliceType
-    package var picParameterSetID: UInt8 = 0
-    package var numRefIdxL0ActiveMinus1: UInt8 = 0
-    package var numRefIdxL1ActiveMinus1: UInt8 = 0
+    package var num_ctu_in_slice: UInt32
+    package var slice_type: SliceType
+    package var slice_pic_parameter_set_id: UInt8 = 0
+    package var num_ref_idx_l0_active_minus1: UInt8 = 0
+    package var num_ref_idx_l1_active_minus1: UInt8 = 0
     /// The reference picture lists in their final order, with at most 15 entries each.
-    package var refPicList0: [HEVCPicture] = []
-    package var refPicList1: [HEVCPicture] = []
+    package var ref_pic_list0: [HEVCPicture] = []
+    package var ref_pic_list1: [HEVCPicture] = []
     /// The weighted prediction table, or nil for none.
     package var weights: Weights?
     /// MaxNumMergeCand, 1…5.
-    package var maxNumMergeCand: UInt8 = 5
-    package var sliceQPDelta: Int8 = 0
-    package var sliceCbQPOffset: Int8 = 0
-    package var sliceCrQPOffset: Int8 = 0
-    package var sliceBetaOffsetDiv2: Int8 = 0
-    package var sliceTcOffsetDiv2: Int8 = 0
-    package var isLastOfPicture: Bool
-    package var isDependent = false
-    package var colourPlaneID: UInt32 = 0
-    package var temporalMVP = false
+    package var max_num_merge_cand: UInt8 = 5
+    package var slice_qp_delta: Int8 = 0
+    package var slice_cb_qp_offset: Int8 = 0
+    package var slice_cr_qp_offset: Int8 = 0
+    package var slice_beta_offset_div2: Int8 = 0
+    package var slice_tc_offset_div2: Int8 = 0
+    package var last_slice_of_pic_flag: Bool
+    package var dependent_slice_segment_flag = false
+    package var colour_plane_id: UInt32 = 0
+    package var slice_temporal_mvp_enabled_flag = false
     /// The SAO flags. Intel's driver requires them to be equal in all slices of a sequence that uses SAO.
-    package var saoLuma = false
-    package var saoChroma = false
-    package var numRefIdxActiveOverride = false
-    package var mvdL1Zero = false
-    package var cabacInit = false
-    package var deblockingFilterDisabled = false
-    package var loopFilterAcrossSlices = false
-    package var collocatedFromL0 = true
+    package var slice_sao_luma_flag = false
+    package var slice_sao_chroma_flag = false
+    package var num_ref_idx_active_override_flag = false
+    package var mvd_l1_zero_flag = false
+    package var cabac_init_flag = false
+    package var slice_deblocking_filter_disabled_flag = false
+    package var slice_loop_filter_across_slices_enabled_flag = false
+    package var collocated_from_l0_flag = true
     /// The offset of pred_weight_table() in the packed slice header, in bits. Used if the device chooses the weights.
-    package var predWeightTableBitOffset: UInt32 = 0
-    package var predWeightTableBitLength: UInt32 = 0
+    package var pred_weight_table_bit_offset: UInt32 = 0
+    package var pred_weight_table_bit_length: UInt32 = 0
 
     /// The syntax elements of pred_weight_table(), H.265 7.4.7.3.
     package struct Weights: Sendable, Hashable {
-        package var lumaLog2Denom: UInt8
-        package var deltaChromaLog2Denom: Int8
+        package var luma_log2_weight_denom: UInt8
+        package var delta_chroma_log2_weight_denom: Int8
         /// The weights for each entry of the reference picture list, at most 15.
         package var list0: [Entry]
         package var list1: [Entry]
 
         package struct Entry: Sendable, Hashable {
-            package var deltaLumaWeight: Int8 = 0
-            package var lumaOffset: Int8 = 0
-            package var deltaCbWeight: Int8 = 0
-            package var deltaCrWeight: Int8 = 0
+            package var delta_luma_weight: Int8 = 0
+            package var luma_offset: Int8 = 0
+            package var delta_cb_weight: Int8 = 0
+            package var delta_cr_weight: Int8 = 0
             /// ChromaOffsetL0 or ChromaOffsetL1, not their deltas.
-            package var cbOffset: Int8 = 0
-            package var crOffset: Int8 = 0
+            package var cb_offset: Int8 = 0
+            package var cr_offset: Int8 = 0
             package init() {}
         }
 
-        package init(lumaLog2Denom: UInt8, deltaChromaLog2Denom: Int8, list0: [Entry], list1: [Entry] = []) {
-            self.lumaLog2Denom = lumaLog2Denom
-            self.deltaChromaLog2Denom = deltaChromaLog2Denom
+        package init(
+            luma_log2_weight_denom: UInt8, delta_chroma_log2_weight_denom: Int8, list0: [Entry], list1: [Entry] = []
+        ) {
+            self.luma_log2_weight_denom = luma_log2_weight_denom
+            self.delta_chroma_log2_weight_denom = delta_chroma_log2_weight_denom
             self.list0 = list0
             self.list1 = list1
         }
     }
 
-    package init(sliceSegmentAddress: UInt32, numCTUs: UInt32, sliceType: SliceType, isLastOfPicture: Bool) {
-        self.sliceSegmentAddress = sliceSegmentAddress
-        self.numCTUs = numCTUs
-        self.sliceType = sliceType
-        self.isLastOfPicture = isLastOfPicture
+    package init(
+        slice_segment_address: UInt32, num_ctu_in_slice: UInt32, slice_type: SliceType, last_slice_of_pic_flag: Bool
+    ) {
+        self.slice_segment_address = slice_segment_address
+        self.num_ctu_in_slice = num_ctu_in_slice
+        self.slice_type = slice_type
+        self.last_slice_of_pic_flag = last_slice_of_pic_flag
     }
 
     package func withBuffers(_ body: (BufferType, UnsafeRawBufferPointer) -> Void) {
@@ -86,48 +90,49 @@ package struct HEVCSliceParameters: ParameterBuffer, Sendable, Hashable {
 
     var lowered: VAEncSliceParameterBufferHEVC {
         var c = VAEncSliceParameterBufferHEVC()
-        c.slice_segment_address = sliceSegmentAddress
-        c.num_ctu_in_slice = numCTUs
-        c.slice_type = sliceType.rawValue
-        c.slice_pic_parameter_set_id = picParameterSetID
-        c.num_ref_idx_l0_active_minus1 = numRefIdxL0ActiveMinus1
-        c.num_ref_idx_l1_active_minus1 = numRefIdxL1ActiveMinus1
-        HEVCPicture.fill(&c.ref_pic_list0, with: refPicList0)
-        HEVCPicture.fill(&c.ref_pic_list1, with: refPicList1)
+        c.slice_segment_address = slice_segment_address
+        c.num_ctu_in_slice = num_ctu_in_slice
+        c.slice_type = slice_type.rawValue
+        c.slice_pic_parameter_set_id = slice_pic_parameter_set_id
+        c.num_ref_idx_l0_active_minus1 = num_ref_idx_l0_active_minus1
+        c.num_ref_idx_l1_active_minus1 = num_ref_idx_l1_active_minus1
+        HEVCPicture.fill(&c.ref_pic_list0, with: ref_pic_list0)
+        HEVCPicture.fill(&c.ref_pic_list1, with: ref_pic_list1)
         if let weights { lower(weights, into: &c) }
-        c.max_num_merge_cand = maxNumMergeCand
-        c.slice_qp_delta = sliceQPDelta
-        c.slice_cb_qp_offset = sliceCbQPOffset
-        c.slice_cr_qp_offset = sliceCrQPOffset
-        c.slice_beta_offset_div2 = sliceBetaOffsetDiv2
-        c.slice_tc_offset_div2 = sliceTcOffsetDiv2
-        unsafe c.slice_fields.bits.last_slice_of_pic_flag = isLastOfPicture ? 1 : 0
-        unsafe c.slice_fields.bits.dependent_slice_segment_flag = isDependent ? 1 : 0
-        unsafe c.slice_fields.bits.colour_plane_id = colourPlaneID
-        unsafe c.slice_fields.bits.slice_temporal_mvp_enabled_flag = temporalMVP ? 1 : 0
-        unsafe c.slice_fields.bits.slice_sao_luma_flag = saoLuma ? 1 : 0
-        unsafe c.slice_fields.bits.slice_sao_chroma_flag = saoChroma ? 1 : 0
-        unsafe c.slice_fields.bits.num_ref_idx_active_override_flag = numRefIdxActiveOverride ? 1 : 0
-        unsafe c.slice_fields.bits.mvd_l1_zero_flag = mvdL1Zero ? 1 : 0
-        unsafe c.slice_fields.bits.cabac_init_flag = cabacInit ? 1 : 0
-        unsafe c.slice_fields.bits.slice_deblocking_filter_disabled_flag = deblockingFilterDisabled ? 1 : 0
-        unsafe c.slice_fields.bits.slice_loop_filter_across_slices_enabled_flag = loopFilterAcrossSlices ? 1 : 0
-        unsafe c.slice_fields.bits.collocated_from_l0_flag = collocatedFromL0 ? 1 : 0
-        c.pred_weight_table_bit_offset = predWeightTableBitOffset
-        c.pred_weight_table_bit_length = predWeightTableBitLength
+        c.max_num_merge_cand = max_num_merge_cand
+        c.slice_qp_delta = slice_qp_delta
+        c.slice_cb_qp_offset = slice_cb_qp_offset
+        c.slice_cr_qp_offset = slice_cr_qp_offset
+        c.slice_beta_offset_div2 = slice_beta_offset_div2
+        c.slice_tc_offset_div2 = slice_tc_offset_div2
+        unsafe c.slice_fields.bits.last_slice_of_pic_flag = last_slice_of_pic_flag ? 1 : 0
+        unsafe c.slice_fields.bits.dependent_slice_segment_flag = dependent_slice_segment_flag ? 1 : 0
+        unsafe c.slice_fields.bits.colour_plane_id = colour_plane_id
+        unsafe c.slice_fields.bits.slice_temporal_mvp_enabled_flag = slice_temporal_mvp_enabled_flag ? 1 : 0
+        unsafe c.slice_fields.bits.slice_sao_luma_flag = slice_sao_luma_flag ? 1 : 0
+        unsafe c.slice_fields.bits.slice_sao_chroma_flag = slice_sao_chroma_flag ? 1 : 0
+        unsafe c.slice_fields.bits.num_ref_idx_active_override_flag = num_ref_idx_active_override_flag ? 1 : 0
+        unsafe c.slice_fields.bits.mvd_l1_zero_flag = mvd_l1_zero_flag ? 1 : 0
+        unsafe c.slice_fields.bits.cabac_init_flag = cabac_init_flag ? 1 : 0
+        unsafe c.slice_fields.bits.slice_deblocking_filter_disabled_flag = slice_deblocking_filter_disabled_flag ? 1 : 0
+        unsafe c.slice_fields.bits.slice_loop_filter_across_slices_enabled_flag =
+            slice_loop_filter_across_slices_enabled_flag ? 1 : 0
+        unsafe c.slice_fields.bits.collocated_from_l0_flag = collocated_from_l0_flag ? 1 : 0
+        c.pred_weight_table_bit_offset = pred_weight_table_bit_offset
+        c.pred_weight_table_bit_length = pred_weight_table_bit_length
         return c
     }
 
     private func lower(_ weights: Weights, into c: inout VAEncSliceParameterBufferHEVC) {
-        c.luma_log2_weight_denom = weights.lumaLog2Denom
-        c.delta_chroma_log2_weight_denom = weights.deltaChromaLog2Denom
-        CArray.copy(weights.list0.map(\.deltaLumaWeight), to: &c.delta_luma_weight_l0)
-        CArray.copy(weights.list0.map(\.lumaOffset), to: &c.luma_offset_l0)
-        CArray.copy(weights.list0.flatMap { [$0.deltaCbWeight, $0.deltaCrWeight] }, to: &c.delta_chroma_weight_l0)
-        CArray.copy(weights.list0.flatMap { [$0.cbOffset, $0.crOffset] }, to: &c.chroma_offset_l0)
-        CArray.copy(weights.list1.map(\.deltaLumaWeight), to: &c.delta_luma_weight_l1)
-        CArray.copy(weights.list1.map(\.lumaOffset), to: &c.luma_offset_l1)
-        CArray.copy(weights.list1.flatMap { [$0.deltaCbWeight, $0.deltaCrWeight] }, to: &c.delta_chroma_weight_l1)
-        CArray.copy(weights.list1.flatMap { [$0.cbOffset, $0.crOffset] }, to: &c.chroma_offset_l1)
+        c.luma_log2_weight_denom = weights.luma_log2_weight_denom
+        c.delta_chroma_log2_weight_denom = weights.delta_chroma_log2_weight_denom
+        CArray.copy(weights.list0.map(\.delta_luma_weight), to: &c.delta_luma_weight_l0)
+        CArray.copy(weights.list0.map(\.luma_offset), to: &c.luma_offset_l0)
+        CArray.copy(weights.list0.flatMap { [$0.delta_cb_weight, $0.delta_cr_weight] }, to: &c.delta_chroma_weight_l0)
+        CArray.copy(weights.list0.flatMap { [$0.cb_offset, $0.cr_offset] }, to: &c.chroma_offset_l0)
+        CArray.copy(weights.list1.map(\.delta_luma_weight), to: &c.delta_luma_weight_l1)
+        CArray.copy(weights.list1.map(\.luma_offset), to: &c.luma_offset_l1)
+        CArray.copy(weights.list1.flatMap { [$0.delta_cb_weight, $0.delta_cr_weight] }, to: &c.delta_chroma_weight_l1)
+        CArray.copy(weights.list1.flatMap { [$0.cb_offset, $0.cr_offset] }, to: &c.chroma_offset_l1)
     }
 }

@@ -25,33 +25,33 @@ package enum MiscParameters: ParameterBuffer, Sendable, Hashable {
     /// The rate control settings: VAEncMiscParameterRateControl.
     package struct RateControl: Sendable, Hashable {
         /// The maximum bit rate in bits per second.
-        package var bitsPerSecond: UInt32 = 0
-        /// The target bit rate as a percentage of `bitsPerSecond`, 0…100.
-        package var targetPercentage: UInt32 = 100
+        package var bits_per_second: UInt32 = 0
+        /// The target bit rate as a percentage of `bits_per_second`, 0…100.
+        package var target_percentage: UInt32 = 100
         /// The length of the rate control window in milliseconds.
-        package var windowSize: UInt32 = 1000
-        package var initialQP: UInt32 = 0
-        package var minQP: UInt32 = 0
-        package var maxQP: UInt32 = 0
-        package var basicUnitSize: UInt32 = 0
+        package var window_size: UInt32 = 1000
+        package var initial_qp: UInt32 = 0
+        package var min_qp: UInt32 = 0
+        package var max_qp: UInt32 = 0
+        package var basic_unit_size: UInt32 = 0
         /// The quality factor for ICQ, 1…51.
-        package var icqQualityFactor: UInt32 = 0
+        package var ICQ_quality_factor: UInt32 = 0
         /// The quality factor for QVBR, 1…51.
-        package var qualityFactor: UInt32 = 0
+        package var quality_factor: UInt32 = 0
         package var reset = false
-        package var disableFrameSkip = true
-        package var disableBitStuffing = true
+        package var disable_frame_skip = true
+        package var disable_bit_stuffing = true
         /// The rate control per macroblock: 0 chosen by the driver, 1 on, 2 off.
-        package var macroblockRateControl: UInt32 = 0
-        package var temporalLayer: UInt32 = 0
+        package var mb_rate_control: UInt32 = 0
+        package var temporal_id: UInt32 = 0
         /// Whether intra pictures, too, must keep the constant frame size.
-        package var constantIntraFrameSize = false
+        package var cfs_I_frames = false
         /// Whether hierarchical B pictures are controlled in parallel (VA_RC_PARALLEL).
-        package var parallel = false
-        package var dynamicScaling = false
-        package var frameTolerance = FrameTolerance.normal
+        package var enable_parallel_brc = false
+        package var enable_dynamic_scaling = false
+        package var frame_tolerance_mode = FrameTolerance.normal
         /// The desired size of the next pictures in bytes, for transport-controlled rate control; 0 for none.
-        package var targetFrameSize: UInt32 = 0
+        package var target_frame_size: UInt32 = 0
         package init() {}
 
         /// The allowed variation of frame sizes, if the driver supports VAConfigAttribFrameSizeToleranceSupport.
@@ -64,14 +64,17 @@ package enum MiscParameters: ParameterBuffer, Sendable, Hashable {
     package struct IntraRefresh: Sendable, Hashable {
         package enum Direction: Sendable, Hashable { case columns, rows }
         package var direction: Direction
-        package var location: UInt16
-        package var size: UInt16
-        package var qpDelta: UInt8
-        package init(direction: Direction, location: UInt16, size: UInt16, qpDelta: UInt8 = 0) {
+        package var intra_insertion_location: UInt16
+        package var intra_insert_size: UInt16
+        package var qp_delta_for_inserted_intra: UInt8
+        package init(
+            direction: Direction, intra_insertion_location: UInt16, intra_insert_size: UInt16,
+            qp_delta_for_inserted_intra: UInt8 = 0
+        ) {
             self.direction = direction
-            self.location = location
-            self.size = size
-            self.qpDelta = qpDelta
+            self.intra_insertion_location = intra_insertion_location
+            self.intra_insert_size = intra_insert_size
+            self.qp_delta_for_inserted_intra = qp_delta_for_inserted_intra
         }
     }
 
@@ -114,9 +117,9 @@ package enum MiscParameters: ParameterBuffer, Sendable, Hashable {
             var c = VAEncMiscParameterRIR()
             unsafe c.rir_flags.bits.enable_rir_column = refresh.direction == .columns ? 1 : 0
             unsafe c.rir_flags.bits.enable_rir_row = refresh.direction == .rows ? 1 : 0
-            c.intra_insertion_location = refresh.location
-            c.intra_insert_size = refresh.size
-            c.qp_delta_for_inserted_intra = refresh.qpDelta
+            c.intra_insertion_location = refresh.intra_insertion_location
+            c.intra_insert_size = refresh.intra_insert_size
+            c.qp_delta_for_inserted_intra = refresh.qp_delta_for_inserted_intra
             unsafe lend(VAEncMiscParameterTypeRIR, c, to: body)
         case .regionsOfInterest(let regions):
             unsafe lend(VAEncMiscParameterTypeROI, regions.lowered, to: body)
@@ -143,25 +146,25 @@ package enum MiscParameters: ParameterBuffer, Sendable, Hashable {
 
     private static func lower(_ control: RateControl) -> VAEncMiscParameterRateControl {
         var c = VAEncMiscParameterRateControl()
-        c.bits_per_second = control.bitsPerSecond
-        c.target_percentage = control.targetPercentage
-        c.window_size = control.windowSize
-        c.initial_qp = control.initialQP
-        c.min_qp = control.minQP
-        c.max_qp = control.maxQP
-        c.basic_unit_size = control.basicUnitSize
-        c.ICQ_quality_factor = control.icqQualityFactor
-        c.quality_factor = control.qualityFactor
+        c.bits_per_second = control.bits_per_second
+        c.target_percentage = control.target_percentage
+        c.window_size = control.window_size
+        c.initial_qp = control.initial_qp
+        c.min_qp = control.min_qp
+        c.max_qp = control.max_qp
+        c.basic_unit_size = control.basic_unit_size
+        c.ICQ_quality_factor = control.ICQ_quality_factor
+        c.quality_factor = control.quality_factor
         unsafe c.rc_flags.bits.reset = control.reset ? 1 : 0
-        unsafe c.rc_flags.bits.disable_frame_skip = control.disableFrameSkip ? 1 : 0
-        unsafe c.rc_flags.bits.disable_bit_stuffing = control.disableBitStuffing ? 1 : 0
-        unsafe c.rc_flags.bits.mb_rate_control = control.macroblockRateControl
-        unsafe c.rc_flags.bits.temporal_id = control.temporalLayer
-        unsafe c.rc_flags.bits.cfs_I_frames = control.constantIntraFrameSize ? 1 : 0
-        unsafe c.rc_flags.bits.enable_parallel_brc = control.parallel ? 1 : 0
-        unsafe c.rc_flags.bits.enable_dynamic_scaling = control.dynamicScaling ? 1 : 0
-        unsafe c.rc_flags.bits.frame_tolerance_mode = control.frameTolerance.rawValue
-        c.target_frame_size = control.targetFrameSize
+        unsafe c.rc_flags.bits.disable_frame_skip = control.disable_frame_skip ? 1 : 0
+        unsafe c.rc_flags.bits.disable_bit_stuffing = control.disable_bit_stuffing ? 1 : 0
+        unsafe c.rc_flags.bits.mb_rate_control = control.mb_rate_control
+        unsafe c.rc_flags.bits.temporal_id = control.temporal_id
+        unsafe c.rc_flags.bits.cfs_I_frames = control.cfs_I_frames ? 1 : 0
+        unsafe c.rc_flags.bits.enable_parallel_brc = control.enable_parallel_brc ? 1 : 0
+        unsafe c.rc_flags.bits.enable_dynamic_scaling = control.enable_dynamic_scaling ? 1 : 0
+        unsafe c.rc_flags.bits.frame_tolerance_mode = control.frame_tolerance_mode.rawValue
+        c.target_frame_size = control.target_frame_size
         return c
     }
 

@@ -11,25 +11,25 @@ package struct PackedHeader: ParameterBuffer, Sendable, Hashable {
     /// The header's bytes, with a start code.
     package var bytes: [UInt8]
     /// The number of valid bits in `bytes`. A slice header may end inside a byte.
-    package var bitLength: Int
+    package var bit_length: Int
     /// Whether `bytes` already contains emulation prevention bytes. If not, the driver inserts them.
-    package var hasEmulationBytes: Bool
+    package var has_emulation_bytes: Bool
 
     /// Creates a packed header.
     ///
-    /// - Parameter bitLength: The number of valid bits, or nil for all of `bytes`.
-    package init(_ kind: Kind, _ bytes: [UInt8], bitLength: Int? = nil, hasEmulationBytes: Bool) {
+    /// - Parameter bit_length: The number of valid bits, or nil for all of `bytes`.
+    package init(_ kind: Kind, _ bytes: [UInt8], bit_length: Int? = nil, has_emulation_bytes: Bool) {
         self.kind = kind
         self.bytes = bytes
-        self.bitLength = bitLength ?? bytes.count * 8
-        self.hasEmulationBytes = hasEmulationBytes
+        self.bit_length = bit_length ?? bytes.count * 8
+        self.has_emulation_bytes = has_emulation_bytes
     }
 
     package func withBuffers(_ body: (BufferType, UnsafeRawBufferPointer) -> Void) {
         var c = VAEncPackedHeaderParameterBuffer()
         c.type = kind.rawValue
-        c.bit_length = UInt32(clamping: min(bitLength, bytes.count * 8))
-        c.has_emulation_bytes = hasEmulationBytes ? 1 : 0
+        c.bit_length = UInt32(clamping: min(bit_length, bytes.count * 8))
+        c.has_emulation_bytes = has_emulation_bytes ? 1 : 0
         unsafe lend(c, as: .packedHeaderParameters, to: body)
         unsafe bytes.withUnsafeBytes { unsafe body(.packedHeaderData, $0) }
     }

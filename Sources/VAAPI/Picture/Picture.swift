@@ -38,12 +38,13 @@ package struct Picture: ~Copyable {
             var id = VABufferID(VA_INVALID_ID)
             // SAFETY: vaCreateBuffer copies the bytes before it returns.
             let status = unsafe BufferCalls.create(
-                context, VABufferType(type.rawValue), size: CUnsignedInt(bytes.count), data: bytes.baseAddress, &id)
+                context, type: VABufferType(type.rawValue), size: CUnsignedInt(bytes.count), data: bytes.baseAddress,
+                id: &id)
             if status == 0 {
                 buffers.append(id)
             } else {
                 do throws(VAError) {
-                    try context.display.check(status, "vaCreateBuffer", "\(type) buffer", frame: frame)
+                    try context.display.check(status, call: "vaCreateBuffer", object: "\(type) buffer", frame: frame)
                 } catch {
                     failure = error
                 }
@@ -67,8 +68,8 @@ package struct Picture: ~Copyable {
     package consuming func end() throws(VAError) {
         let display = context.display
         try display.check(
-            unsafe vaBeginPicture(display.handle, context.id, surface.id), "vaBeginPicture",
-            "\(context.size) picture", frame: frame)
+            unsafe vaBeginPicture(display.handle, context.id, surface.id), call: "vaBeginPicture",
+            object: "\(context.size) picture", frame: frame)
         let rendered = unsafe vaRenderPicture(display.handle, context.id, &buffers, CInt(buffers.count))
         let renderWords = rendered == 0 ? nil : display.messages.take()
         let ended = unsafe vaEndPicture(display.handle, context.id)
@@ -80,7 +81,7 @@ package struct Picture: ~Copyable {
                 call: "vaRenderPicture", status: VAStatusCode(rawValue: rendered), object: "\(context.size) picture",
                 frame: frame, driverMessage: renderWords)
         }
-        try display.check(ended, "vaEndPicture", "\(context.size) picture", frame: frame)
+        try display.check(ended, call: "vaEndPicture", object: "\(context.size) picture", frame: frame)
     }
 }
 

@@ -65,7 +65,7 @@ public struct Capability: Sendable, Hashable {
     /// repeat list 0 in list 1.
     public var bFrames: Bool {
         guard encodes, let references = attributes.maxReferences, references.l1 > 0 else { return false }
-        if profile == .h264ConstrainedBaseline { return false }
+        if profile.codecProfile?.allowsBPictures == false { return false }
         let direction = attributes.predictionDirection
         return direction.isEmpty || direction.contains(.future)
     }

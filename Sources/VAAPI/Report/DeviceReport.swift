@@ -52,7 +52,7 @@ public struct DeviceReport: Sendable, Hashable {
         var why: String?
         var failureCategory: ErrorCategory?
         do {
-            capabilities = try display.watch.run("querying capabilities", display.vendor, .setUp) {
+            capabilities = try display.watch.run("querying capabilities", on: display.vendor, scale: .setUp) {
                 try display.capabilities()
             }
             if !capabilities.contains(where: { $0.encodes && $0.codec != nil }) {

@@ -9,7 +9,7 @@ extension Surface {
     package static func make(_ display: Display, in picture: SharedPicture) throws -> Surface {
         let object = "\(picture.format.rawValue) surface of \(picture.size) in shared memory"
         guard let fourCC = FourCC(picture.format), let layer = DRMFormat(picture.format),
-            var description = vaenc_prime_surface(picture, fourCC, layer),
+            var description = vaenc_prime_surface(picture, fourCC: fourCC, layer: layer),
             let width = CUnsignedInt(exactly: picture.size.width), let height = CUnsignedInt(exactly: picture.size.height)
         else { throw VAError(call: "vaCreateSurfaces", status: .unsupportedMemoryType, object: object) }
         var id = VASurfaceID(VA_INVALID_SURFACE)
@@ -24,7 +24,7 @@ extension Surface {
                 display.handle, RTFormat(picture.format).rawValue, width, height, &id, 1, &list,
                 CUnsignedInt(list.count))
         }
-        try display.check(status, "vaCreateSurfaces", object, remedy: "copy the picture instead")
+        try display.check(status, call: "vaCreateSurfaces", object: object, remedy: "copy the picture instead")
         return Surface(display, id: id, size: picture.size, format: picture.format, memory: picture)
     }
 
@@ -39,7 +39,7 @@ extension Surface {
         try display.check(
             unsafe vaExportSurfaceHandle(
                 display.handle, id, MemoryTypes.drmPrime2.rawValue, UInt32(flags), &description),
-            "vaExportSurfaceHandle", "\(format.rawValue) surface of \(size)")
+            call: "vaExportSurfaceHandle", object: "\(format.rawValue) surface of \(size)")
         let picture = SharedPicture(format: format, size: size, owning: description.ownedObjects, planes: description.planes)
         guard picture.planes.allSatisfy({ picture.objects.indices.contains($0.object) }) else {
             throw VAError(
@@ -87,7 +87,7 @@ private struct DRMFormat {
 /// The layout of VADRMPRIMESurfaceDescriptor, declared in C.
 extension vaenc_prime_surface {
     /// Returns nil if the picture does not fit into the descriptor's fields.
-    fileprivate init?(_ picture: SharedPicture, _ fourCC: FourCC, _ layer: DRMFormat) {
+    fileprivate init?(_ picture: SharedPicture, fourCC: FourCC, layer: DRMFormat) {
         guard (1...4).contains(picture.objects.count), (1...4).contains(picture.planes.count),
             picture.objects.allSatisfy({ UInt32(exactly: $0.byteCount) != nil }),
             picture.planes.allSatisfy({

@@ -40,7 +40,7 @@ final class CameraImport: Sendable {
     static func takes(_ format: PixelFormat, _ display: Display) -> Bool {
         if format == .nv12 { return true }
         guard format == .yuyv else { return false }
-        let isOffered = try? display.watch.run("querying capabilities", display.vendor, .setUp) {
+        let isOffered = try? display.watch.run("querying capabilities", on: display.vendor, scale: .setUp) {
             try VideoProcessor.isOffered(by: display)
         }
         return isOffered == true
@@ -84,7 +84,8 @@ final class CameraImport: Sendable {
             let planes = zip(memory.offsets, memory.pitches).map { SharedPicture.Plane(object: 0, offset: $0, pitch: $1) }
             let picture = try SharedPicture(format: memory.format, size: memory.size, borrowing: [object], planes: planes)
             let isFirst = state.withLockWithoutNotifying { $0.surfaces.isEmpty }
-            let surface = try display.watch.run("vaCreateSurfaces", "a camera's buffer", .setUp) { [display] in
+            let surface = try display.watch.run("vaCreateSurfaces", on: "a camera's buffer", scale: .setUp) {
+                [display] in
                 let surface = try Surface.make(display, in: picture)
                 if isFirst, memory.format != .nv12 { try Self.tryProcessing(surface) }
                 return surface

@@ -27,7 +27,7 @@ final class CameraSound: Sendable {
         self.track = track
         let work = Monitor(SoundWork())
         self.work = work
-        let encoding = Monitor(SoundEncoding(input, encoder, work))
+        let encoding = Monitor(SoundEncoding(input, encoder: encoder, work: work))
         guard DedicatedThread.start("vaenc-audio", { encoding.withLockWithoutNotifying { $0.run() } }) else {
             throw VaencError.noThread("to encode the sound")
         }

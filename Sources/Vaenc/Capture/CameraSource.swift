@@ -130,12 +130,12 @@ public final class CameraSource: FrameSource {
         self.microphone = try microphone.map { try CameraSound($0) }
         sound = self.microphone.map { SourceSound(track: $0.track, origin: .zero, cutsStart: false) }
         state = Monitor(State())
-        info = Self.describe(first.info, size: size, request, options)
+        info = Self.describe(first.info, size: size, request: request, options: options)
         onNotice(.started(first.info))
     }
 
     private static func describe(
-        _ camera: CaptureInfo, size: VideoSize, _ request: CaptureRequest, _ options: SourceOptions
+        _ camera: CaptureInfo, size: VideoSize, request: CaptureRequest, options: SourceOptions
     ) -> SourceInfo {
         var format: PixelFormat?
         if case .raw(let found) = camera.layout { format = found }

@@ -45,7 +45,7 @@ struct SoundEncoding {
     /// The time up to which sound is encoded or discarded.
     private var position = MediaTime.zero
 
-    init(_ input: SoundInput, _ encoder: sending any SampleEncoder, _ work: Monitor<SoundWork>) {
+    init(_ input: SoundInput, encoder: sending any SampleEncoder, work: Monitor<SoundWork>) {
         (self.input, self.encoder, self.work) = (input, encoder, work)
     }
 

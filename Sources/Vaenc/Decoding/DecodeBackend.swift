@@ -71,7 +71,7 @@ public struct DecodeBackend: Sendable, Hashable {
                 continue
             }
             do {
-                let (device, rejectionReason) = try prepare(display, again: open, codec, bitDepth)
+                let (device, rejectionReason) = try prepare(display, again: open, codec: codec, bitDepth: bitDepth)
                 guard let rejectionReason else { return (device, .device(device.display)) }
                 why.append(rejectionReason)
             } catch {
@@ -92,7 +92,7 @@ public struct DecodeBackend: Sendable, Hashable {
     /// Returns the display's decoder, and the reason why it does not decode the stream. If the display fails, tries
     /// again with a newly opened display.
     private static func prepare(
-        _ display: Display, again: () throws -> Display, _ codec: VideoCodec, _ bitDepth: Int
+        _ display: Display, again: () throws -> Display, codec: VideoCodec, bitDepth: Int
     ) throws -> (device: DecodeDevice, rejectionReason: String?) {
         func attempt(_ display: Display) throws -> (device: DecodeDevice, rejectionReason: String?) {
             let device = try DecodeDevice(display)

@@ -25,8 +25,8 @@ final class DecompressionCore: Sendable {
     static let invalidated = VaencError(.usage, "the session was invalidated", remedy: "create a new session")
 
     init(
-        _ configuration: DecompressionConfiguration, on device: DecodeDevice?, _ backend: DecodeBackend,
-        _ outlet: @escaping @Sendable (Result<DecodedOutput, any Error>) -> Void
+        _ configuration: DecompressionConfiguration, on device: DecodeDevice?, backend: DecodeBackend,
+        outlet: @escaping @Sendable (Result<DecodedOutput, any Error>) -> Void
     ) throws {
         self.outlet = outlet
         chosen = backend

@@ -67,7 +67,7 @@ public final class DecompressionSession: Sendable {
     ) throws {
         self.channel = channel
         let (device, backend) = try DecodeBackend.choose(device, configuration.codec, requireHardware: requireHardware)
-        core = try DecompressionCore(configuration, on: device, backend, outlet)
+        core = try DecompressionCore(configuration, on: device, backend: backend, outlet: outlet)
     }
 
     deinit { channel?.finish(.success(())) }

@@ -96,9 +96,9 @@ struct SessionCapabilities: Sendable, Hashable {
     var macroblockRateControl: Bool { device?.supportsMacroblockRateControl ?? true }
     var trellis: Bool { device?.trellis ?? true }
     var hasPresets: Bool { device?.hasQualityLevels ?? true }
-    private var isBaseline: Bool { profile == .h264ConstrainedBaseline }
-    var bFrames: Bool { device?.supportsBFrames ?? !isBaseline }
-    var bPyramid: Bool { device?.supportsBPyramid ?? !isBaseline }
+    private var allowsBPictures: Bool { profile?.allowsBPictures ?? true }
+    var bFrames: Bool { device?.supportsBFrames ?? allowsBPictures }
+    var bPyramid: Bool { device?.supportsBPyramid ?? allowsBPictures }
     var keyIntervals: ClosedRange<Int> { device?.isIntraOnly == true ? 1...1 : SettingRange.gopFrames }
     /// The software encoders make each key frame of a closed GOP an IDR picture.
     var idrIntervals: ClosedRange<Int>? { isSoftware ? nil : SettingRange.idrInterval }
@@ -113,17 +113,17 @@ struct SessionCapabilities: Sendable, Hashable {
     var transform8x8: Bool {
         if let device { return device.supportsTransform8x8 }
         return switch codec {
-        case .h264: profile ?? .h264High == .h264High
+        case .h264: (profile ?? .h264High).hasHighElements
         // It has no other mode.
         case .hevc: false
         }
     }
-    var entropyCoders: [EntropyCoder] { device?.entropyCoders ?? (isBaseline ? [.cavlc] : EntropyCoder.allCases) }
+    var entropyCoders: [EntropyCoder] { device?.entropyCoders ?? profile?.entropyCoders ?? codec.entropyCoders }
     /// The bit depths of the requested profile, else of all available profiles.
     var bitDepths: [Int] { profile.map { [$0.bitDepth] } ?? Set(profiles.map(\.bitDepth)).sorted() }
     /// The supported levels, level_idc in tenths.
     var levels: [Int] {
-        if let device { return device.levels(size, frameRate, tier) }
+        if let device { return device.levels(size, frameRate: frameRate, tier: tier) }
         // H.265 Table A.9: the High tier begins at level 4.
         return SoftwareEncoder.levels(codec).filter { tier != .high || $0 >= 40 }
     }

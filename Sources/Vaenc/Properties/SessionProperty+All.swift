@@ -310,14 +310,20 @@ extension SessionProperty where Value == Int {
     /// The number of frames in flight.
     public static var asyncDepth: Self { Self("AsyncDepth", \.pipeline.asyncDepth) { _ in .whole(SettingRange.asyncDepth) }.within(SettingRange.asyncDepth) }
     /// The color primaries: a code point of ITU-T H.273.
-    public static var colorPrimaries: Self { color("ColorPrimaries", \.primaries, SoftwareColor.primaries) }
+    public static var colorPrimaries: Self {
+        color("ColorPrimaries", field: \.primaries, highest: SoftwareColor.primaries)
+    }
     /// The transfer function: a code point of ITU-T H.273.
-    public static var transferFunction: Self { color("TransferFunction", \.transfer, SoftwareColor.transfer) }
+    public static var transferFunction: Self {
+        color("TransferFunction", field: \.transfer, highest: SoftwareColor.transfer)
+    }
     /// The matrix coefficients: a code point of ITU-T H.273.
-    public static var yCbCrMatrix: Self { color("YCbCrMatrix", \.matrix, SoftwareColor.matrix, hasRGB: false) }
+    public static var yCbCrMatrix: Self {
+        color("YCbCrMatrix", field: \.matrix, highest: SoftwareColor.matrix, hasRGB: false)
+    }
 
     private static func color(
-        _ name: String, _ field: any WritableKeyPath<ColorDescription, UInt8> & Sendable, _ highest: Int,
+        _ name: String, field: any WritableKeyPath<ColorDescription, UInt8> & Sendable, highest: Int,
         hasRGB: Bool = true
     ) -> Self {
         Self(

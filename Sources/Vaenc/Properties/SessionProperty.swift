@@ -41,7 +41,7 @@ public struct SessionProperty<Value: Sendable & Hashable>: Sendable {
     /// Creates a property that is a field of the configuration.
     init(
         _ name: String, _ field: any WritableKeyPath<EncoderConfiguration, Value?> & Sendable,
-        _ domain: @escaping @Sendable (SessionCapabilities) -> PropertyDomain?
+        domain: @escaping @Sendable (SessionCapabilities) -> PropertyDomain?
     ) where Value: PropertyType {
         self.init(name, domain, read: { $0[keyPath: field] }, write: { $0[keyPath: field] = $1 })
     }
@@ -50,7 +50,7 @@ public struct SessionProperty<Value: Sendable & Hashable>: Sendable {
     init(
         _ name: String, _ field: any WritableKeyPath<EncoderConfiguration, Value?> & Sendable,
         change: any WritableKeyPath<RunningChange, Value?> & Sendable,
-        _ domain: @escaping @Sendable (SessionCapabilities) -> PropertyDomain?
+        domain: @escaping @Sendable (SessionCapabilities) -> PropertyDomain?
     ) where Value: PropertyType {
         self.init(
             name, domain, read: { $0[keyPath: field] }, write: { $0[keyPath: field] = $1 },

@@ -105,7 +105,9 @@ extension OutputBranch {
             entry.option != "codec" && !contained.contains { $0.option == entry.option }
         }
         let entries = others.map { entry in
-            if entry.option == "size", let sizeEntry = size(entry, info, inherited) { return sizeEntry }
+            if entry.option == "size", let sizeEntry = size(entry, info: info, inherited: inherited) {
+                return sizeEntry
+            }
             guard inherited.contains(entry.option), !entry.differs else { return entry }
             var entry = entry
             entry.asked = nil
@@ -125,7 +127,7 @@ extension OutputBranch {
 
     /// Returns the size entry with the displayed size, if the user requested a size and players rotate the pictures by
     /// 90° or 270°.
-    private func size(_ entry: EffectiveEntry, _ info: SourceInfo, _ inherited: Set<String>) -> EffectiveEntry? {
+    private func size(_ entry: EffectiveEntry, info: SourceInfo, inherited: Set<String>) -> EffectiveEntry? {
         guard info.isTurnedOnItsSide, !inherited.contains("size"), info.size == output.configuration.size else {
             return nil
         }

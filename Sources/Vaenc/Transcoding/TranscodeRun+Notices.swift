@@ -11,7 +11,7 @@ extension TranscodeRun {
 
     /// Returns the notices after the last frame.
     func endNotices(
-        _ branches: [OutputBranch], _ damaged: [DamagedSound], _ counts: FrameCounts, interrupted: Bool
+        _ branches: [OutputBranch], damaged: [DamagedSound], counts: FrameCounts, interrupted: Bool
     ) -> [String] {
         let missed = interrupted ? [] : [forcedNotice(counts), lateChangeNotice(counts.input)]
         let exceeded = branches.flatMap { branch in

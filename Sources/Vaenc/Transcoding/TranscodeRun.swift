@@ -94,7 +94,7 @@ struct TranscodeRun {
         let damaged = DamagedSound.merged(branches.flatMap(\.damagedSounds))
         // A stream may be copied in one output and encoded in another.
         result.damagedSoundPackets = Dictionary(damaged.map { ($0.stream, $0.packets) }, uniquingKeysWith: max).values.reduce(0, +)
-        for text in endNotices(branches, damaged, state.input, interrupted: interrupted) {
+        for text in endNotices(branches, damaged: damaged, counts: state.input, interrupted: interrupted) {
             notices.append(Transcoder.Notice(text: text, moment: .end))
         }
         (result.framesRead, result.isInterrupted, result.allNotices) = (state.input.input, interrupted, notices)
@@ -158,7 +158,7 @@ struct TranscodeRun {
             if transcoder.isCancelled { return true }
             drop(branches, of: group, note: note)
             if !branches.contains(where: { $0.failure == nil }), let failure = branches[0].failure { throw failure }
-            if let change = options.rateChanges[frame] { apply(change, branches, group) }
+            if let change = options.rateChanges[frame] { apply(change, to: branches, in: group) }
             let next: (buffer: any PixelBuffer, timing: FrameTiming)?
             do {
                 next = try decoding.nextFrame { try group.makePixelBuffer() }
@@ -183,7 +183,7 @@ struct TranscodeRun {
     }
 
     /// Changes the encoders that run. If an encoder rejects the change, its output ends.
-    private func apply(_ change: RunningChange, _ branches: [OutputBranch], _ group: SessionGroup) {
+    private func apply(_ change: RunningChange, to branches: [OutputBranch], in group: SessionGroup) {
         for (index, branch) in branches.enumerated() where branch.failure == nil {
             do { try branch.session.change(change) } catch {
                 group.fail(index, error)

@@ -41,13 +41,13 @@ struct BenchCommand: ParsableCommand, InterruptibleCommand {
         if plot != nil { throw VaencError.notBuilt("--plot") }
         let qps = try qp.split(separator: ",").map { text in
             guard let value = Int(text) else { throw VaencError.usage("--qp \(qp) is not a list of QPs", remedy: "write it as 22,27,32,37") }
-            try OptionValue.check("--qp", value, SettingRange.qp)
+            try OptionValue.check("--qp", value: value, in: SettingRange.qp)
             return value
         }
         guard !qps.isEmpty, Set(qps).count == qps.count else {
             throw VaencError.usage("--qp \(qp) is empty or names a QP twice", remedy: "write it as 22,27,32,37")
         }
-        try OptionValue.check("--frames", frames, OptionRange.benchFrames)
+        try OptionValue.check("--frames", value: frames, in: OptionRange.benchFrames)
         let preset = try self.preset.map(OptionValue.preset)
         let outputSize = try size.map { try SourceOptions.size("--size", $0) }
         let selection = try device.selection()

@@ -36,7 +36,7 @@ final class CameraPreview: Sendable {
         state.withLock { state in
             guard state.notice == nil else { return }
             do {
-                try show(frame, info, &state)
+                try show(frame, info: info, state: &state)
             } catch {
                 state.notice = "the preview ended: \(error)"
                 state.window?.close()
@@ -44,7 +44,7 @@ final class CameraPreview: Sendable {
         }
     }
 
-    private func show(_ frame: CapturedFrame, _ info: CaptureInfo, _ state: inout State) throws {
+    private func show(_ frame: CapturedFrame, info: CaptureInfo, state: inout State) throws {
         let size = state.picture?.size ?? PreviewWindow.fitting(outputSize ?? frame.size)
         let window = try state.window ?? PreviewWindow(title: "vaenc: \(info.name)", size: size)
         state.window = window

@@ -60,7 +60,7 @@ struct DecodeCommand: ParsableCommand, InterruptibleCommand {
             sink.cancel()
             throw error
         }
-        try printReport(decoding, sink, times, isInterrupted: isInterrupted)
+        try printReport(decoding, sink: sink, times: times, isInterrupted: isInterrupted)
         if isInterrupted { throw ExitCode(ErrorCategory.interrupted.exitStatus) }
     }
 
@@ -97,10 +97,10 @@ struct DecodeCommand: ParsableCommand, InterruptibleCommand {
     }
 
     private func printReport(
-        _ decoding: InputDecoding, _ sink: PictureSink, _ times: PictureTimes, isInterrupted: Bool
+        _ decoding: InputDecoding, sink: PictureSink, times: PictureTimes, isInterrupted: Bool
     ) throws {
         let backend = decoding.backend
-        let report = DecodeReport(decoding, sink, times, output: output, isInterrupted: isInterrupted)
+        let report = DecodeReport(decoding, sink: sink, times: times, output: output, isInterrupted: isInterrupted)
         if json {
             try Terminal.report(try JSON.text(report) + "\n", to: output == "-" ? 2 : 1)
             return

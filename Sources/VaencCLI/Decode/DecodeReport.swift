@@ -41,7 +41,7 @@ struct DecodeReport: Encodable, Sendable {
     var output: String
     var interrupted: Bool
 
-    init(_ decoding: InputDecoding, _ sink: PictureSink, _ times: PictureTimes, output: String, isInterrupted: Bool) {
+    init(_ decoding: InputDecoding, sink: PictureSink, times: PictureTimes, output: String, isInterrupted: Bool) {
         let (source, backend) = (decoding.source, decoding.backend)
         device = Device(kind: backend.kind, path: Nullable(backend.path), driver: backend.driver, why: OptionNames.translate(backend.why))
         input = source.info.kind

@@ -54,7 +54,7 @@ struct InspectCommand: ParsableCommand {
         if hrd?.conforms == false, input.headerBytes > 0, let counted = stream.hrd(headerBytes: input.headerBytes), counted.conforms {
             hrd = counted
         }
-        let report = InspectReport(input, stream, codec, hrd: hrd, input: FileName.printable(file))
+        let report = InspectReport(input, stream: stream, codec: codec, hrd: hrd, input: FileName.printable(file))
         if let plot {
             let drawing = StreamPlot(report, hrd?.schedules.first)
             try MediaOutput.write(Array(drawing.svg.utf8), to: plot, overwrite: overwrite)

@@ -99,7 +99,7 @@ extension InspectReport {
     /// Creates a report.
     ///
     /// - Parameter hrd: The check of `stream`'s HRD.
-    init(_ file: ByteStreamFile, _ stream: any InspectedStream, _ codec: VideoCodec, hrd: HRDReport?, input: String) {
+    init(_ file: ByteStreamFile, stream: any InspectedStream, codec: VideoCodec, hrd: HRDReport?, input: String) {
         self.input = input
         container = file.form
         self.codec = codec
@@ -151,7 +151,8 @@ extension InspectReport.Buffer {
         conforms = report.conforms
         violations = report.violations.map(InspectReport.Fault.init)
         schedules = report.schedules.map {
-            Schedule(type: $0.isNAL ? "NAL" : "VCL", bitrate: $0.bitRate, bufferBits: $0.cpbSize, constant: $0.isConstant)
+            Schedule(
+                type: $0.isNAL ? "NAL" : "VCL", bitrate: $0.bitrate, bufferBits: $0.cpbSize, constant: $0.isConstant)
         }
     }
 }

@@ -124,7 +124,7 @@ struct StreamPlot {
         let sizeY = scale.coordinate(size)
         drawing.line([(Self.left, sizeY), (right, sizeY)], color: Self.bufferColor, dashed: true)
         drawing.text(
-            "\(schedule.isNAL ? "NAL" : "VCL") HRD: \(decimal(Double(schedule.bitRate) / 1000, 0)) kbit/s "
+            "\(schedule.isNAL ? "NAL" : "VCL") HRD: \(decimal(Double(schedule.bitrate) / 1000, 0)) kbit/s "
                 + "\(schedule.isConstant ? "constant" : "at most"), buffer of \(decimal(size, 0)) kbit (dashed)",
             x: Self.left, y: top - 8, color: Self.bufferColor)
         let points = schedule.fullness.flatMap { sample in

@@ -94,7 +94,7 @@ struct CaptureOptions: ParsableArguments {
             }
             request.layout = layout
         }
-        try OptionValue.check("--capture-input", captureInput, OptionRange.captureInput)
+        try OptionValue.check("--capture-input", value: captureInput, in: OptionRange.captureInput)
         request.input = captureInput
         request.lateFrames = lateFrames ?? .drop
         if let stallTimeout {

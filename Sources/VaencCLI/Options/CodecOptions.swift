@@ -77,7 +77,7 @@ struct CodecOptions: ParsableArguments {
             throw VaencError.usage(
                 "--entropy applies only to H.264", remedy: "leave it out (\(codec.standardName) always uses CABAC)")
         }
-        if configuration.coding.entropy == .cabac, configuration.profile == .h264ConstrainedBaseline {
+        if configuration.coding.entropy == .cabac, configuration.profile?.entropyCoders.contains(.cabac) == false {
             throw VaencError.usage(
                 "--entropy cabac contradicts --profile baseline", remedy: "use --entropy cavlc or --profile main")
         }
@@ -87,15 +87,17 @@ struct CodecOptions: ParsableArguments {
     /// Without a codec, `main` means H.264 Main.
     private static func profile(_ name: String, codec: VideoCodec?) -> CodecProfile? {
         let plain = String(name.lowercased().filter { $0.isLetter || $0.isNumber })
-        return switch (codec, plain) {
-        case (.h264, "baseline"), (.h264, "constrainedbaseline"): .h264ConstrainedBaseline
-        case (.h264, "main"): .h264Main
-        case (.h264, "high"): .h264High
-        case (.hevc, "main"): .hevcMain
-        case (.hevc, "main10"): .hevcMain10
-        case (nil, _): profile(name, codec: .h264) ?? profile(name, codec: .hevc)
-        default: nil
-        }
+        guard let codec else { return profile(name, codec: .h264) ?? profile(name, codec: .hevc) }
+        let names: [String: CodecProfile] =
+            switch codec {
+            case .h264:
+                [
+                    "baseline": .h264ConstrainedBaseline, "constrainedbaseline": .h264ConstrainedBaseline,
+                    "main": .h264Main, "high": .h264High,
+                ]
+            case .hevc: ["main": .hevcMain, "main10": .hevcMain10]
+            }
+        return names[plain]
     }
 
     private static func level(_ text: String) throws -> CodecLevel {

@@ -56,13 +56,13 @@ struct ColorOptions: ParsableArguments {
     func description(over input: ColorDescription) throws -> ColorDescription {
         var color = input
         if let colorPrimaries {
-            color.primaries = try Self.code("--color-primaries", colorPrimaries, Self.primaries)
+            color.primaries = try Self.code("--color-primaries", name: colorPrimaries, in: Self.primaries)
         }
         if let colorTransfer {
-            color.transfer = try Self.code("--color-transfer", colorTransfer, Self.transfers)
+            color.transfer = try Self.code("--color-transfer", name: colorTransfer, in: Self.transfers)
         }
         if let colorMatrix {
-            color.matrix = try Self.code("--color-matrix", colorMatrix, Self.matrices)
+            color.matrix = try Self.code("--color-matrix", name: colorMatrix, in: Self.matrices)
         }
         switch colorRange?.lowercased() {
         case nil: break
@@ -73,7 +73,7 @@ struct ColorOptions: ParsableArguments {
         return color
     }
 
-    private static func code(_ option: String, _ name: String, _ table: KeyValuePairs<String, UInt8>) throws -> UInt8 {
+    private static func code(_ option: String, name: String, in table: KeyValuePairs<String, UInt8>) throws -> UInt8 {
         if let found = table.first(where: { $0.key == name.lowercased() }) { return found.value }
         throw VaencError.usage(
             "\(option) \(name) is not known", remedy: "use one of " + table.map(\.key).joined(separator: ", "))

@@ -4,7 +4,7 @@ import VideoBase
 /// Parses the values of options.
 enum OptionValue {
     /// Throws an error that names the range if a number is outside it.
-    static func check(_ option: String, _ value: Int?, _ range: ClosedRange<Int>) throws {
+    static func check(_ option: String, value: Int?, in range: ClosedRange<Int>) throws {
         guard let value, !range.contains(value) else { return }
         throw VaencError.usage(
             "\(option) \(value) is out of range", remedy: "use \(range.words)")

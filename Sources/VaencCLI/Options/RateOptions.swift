@@ -186,7 +186,7 @@ struct RateOptions: ParsableArguments {
             ("--vbv-initial", vbvInitial, SettingRange.percent), ("--max-frame-bytes", maxFrameBytes, SettingRange.frameBytes),
             ("--max-slice-bytes", maxSliceBytes, SettingRange.sliceBytes),
         ] {
-            try OptionValue.check(name, value, range)
+            try OptionValue.check(name, value: value, in: range)
         }
         if let minQp, let maxQp, minQp > maxQp {
             throw VaencError.usage("--min-qp \(minQp) is above --max-qp \(maxQp)", remedy: "swap the two values")

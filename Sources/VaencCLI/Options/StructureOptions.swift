@@ -110,7 +110,7 @@ struct StructureOptions: ParsableArguments {
             ("--idr-interval", idrInterval, SettingRange.idrInterval), ("--temporal-layers", temporalLayers, SettingRange.temporalLayers),
             ("--ltr", ltr, SettingRange.longTermReferences), ("--max-frame-delay", maxFrameDelay, SettingRange.maxFrameDelay),
         ] {
-            try OptionValue.check(name, value, range)
+            try OptionValue.check(name, value: value, in: range)
         }
         if let gopSeconds, !(gopSeconds > 0 && gopSeconds <= 86400) {
             throw VaencError.usage("--gop-seconds \(gopSeconds) is out of range", remedy: "use more than 0, at most 86400")

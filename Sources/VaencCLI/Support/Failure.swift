@@ -49,7 +49,9 @@ enum Failure {
         }
         let unknown = "Unknown option '"
         guard message.hasPrefix(unknown) else {
-            if let reworded = ParserMessage.reworded(message, command?._commandName, arguments) { return reworded }
+            if let reworded = ParserMessage.reworded(message, command: command?._commandName, arguments: arguments) {
+                return reworded
+            }
             return "\(message) (vaenc \(command.map { "\($0._commandName) " } ?? "")--help lists the options)"
         }
         let name = String(message.dropFirst(unknown.count).prefix { $0 != "'" })

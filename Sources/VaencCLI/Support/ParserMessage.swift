@@ -15,14 +15,15 @@ enum ParserMessage {
     ///   - message: The parser's message, in one line.
     ///   - command: The command's name; nil if there is none.
     ///   - arguments: The command line, without the program's name.
-    static func reworded(_ message: String, _ command: String?, _ arguments: [String]) -> String? {
-        invalidValue(message) ?? missingValue(message, arguments) ?? missingArgument(message, command) ?? tooMany(message, command, arguments)
+    static func reworded(_ message: String, command: String?, arguments: [String]) -> String? {
+        invalidValue(message) ?? missingValue(message, arguments) ?? missingArgument(message, command) ?? tooMany(
+            message, command: command, arguments: arguments)
             ?? flags(message)
     }
 
     /// Rewords `The value 'nan' is invalid for '--qp <N>'`.
     private static func invalidValue(_ message: String) -> String? {
-        guard let (value, rest) = parts(message, "The value '", "' is invalid for '") else { return nil }
+        guard let (value, rest) = parts(message, start: "The value '", middle: "' is invalid for '") else { return nil }
         let (name, takes) = option(rest)
         if value.isEmpty { return "the value of \(name) is empty: add a value, or leave out the option" }
         let words = takes.split(separator: "|").map(String.init)
@@ -69,7 +70,7 @@ enum ParserMessage {
     }
 
     /// Rewords `Unexpected argument 'x'` and `2 unexpected arguments: 'x', 'y'`.
-    private static func tooMany(_ message: String, _ command: String?, _ arguments: [String]) -> String? {
+    private static func tooMany(_ message: String, command: String?, arguments: [String]) -> String? {
         let remedy =
             command == nil || command == "probe"
             ? "vaenc \(command.map { "\($0) " } ?? "")--help lists the options" : "run vaenc once for each input"
@@ -98,13 +99,18 @@ enum ParserMessage {
     /// Rewords `The option '--strict' does not take any value, but 'x' was specified.` and `Value to be set with flag
     /// '--no-b-pyramid' had already been set with flag '--b-pyramid'`.
     private static func flags(_ message: String) -> String? {
-        if let (name, _) = parts(message, "The option '", "' does not take any value") { return "\(name) takes no value: write \(name) alone" }
-        guard let (second, rest) = parts(message, "Value to be set with flag '", "' had already been set with flag '") else { return nil }
+        if let (name, _) = parts(message, start: "The option '", middle: "' does not take any value") {
+            return "\(name) takes no value: write \(name) alone"
+        }
+        guard
+            let (second, rest) = parts(
+                message, start: "Value to be set with flag '", middle: "' had already been set with flag '")
+        else { return nil }
         return "\(second) contradicts \(rest.prefix { $0 != "'" }): leave out one of them"
     }
 
     /// Returns the text between `start`, which begins the message, and `middle`, and the text after `middle`.
-    private static func parts(_ message: String, _ start: String, _ middle: String) -> (Substring, Substring)? {
+    private static func parts(_ message: String, start: String, middle: String) -> (Substring, Substring)? {
         guard let rest = message.dropping(start), let range = rest.firstRange(of: middle) else { return nil }
         return (rest[..<range.lowerBound], rest[range.upperBound...])
     }

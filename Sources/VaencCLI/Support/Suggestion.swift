@@ -98,7 +98,7 @@ enum Suggestion {
         return distances.filter { $0.distance <= limit }.min { $0.distance < $1.distance }?.word
     }
 
-    /// Returns the number of letters that are inserted, deleted, replaced or exchanged with their neighbour.
+    /// Returns the number of letters that are inserted, deleted, replaced or exchanged with their neighbor.
     static func distance(_ a: [Character], _ b: [Character]) -> Int {
         var rows = [Array(0...b.count)]
         for i in 0..<a.count {

@@ -120,7 +120,7 @@ import Testing
     }
 
     /// HLG needs no metadata: the transfer characteristics signal it, from options or from the input.
-    @Test func hlgIsSignalledByTheTransfer() throws {
+    @Test func hlgIsSignaledByTheTransfer() throws {
         let colors = ["color_primaries=bt2020", "color_transfer=arib-std-b67", "color_space=bt2020nc"]
         try Files.withTemporaryFolder { folder in
             let options = ["--color-primaries", "bt2020", "--color-transfer", "arib-std-b67", "--color-matrix", "bt2020nc", "--bit-depth", "10"]

@@ -20,7 +20,7 @@ import Testing
         try ToolRun(["encode", input, "-o", output, "--device", "software", "--qp", "10", "--overwrite"] + more)
     }
 
-    /// White of full-range RGB becomes 235 in limited range, or 255 if full range is requested. The signalled range and
+    /// White of full-range RGB becomes 235 in limited range, or 255 if full range is requested. The signaled range and
     /// matrix are the ones used.
     @Test(arguments: [("64x48", "smpte170m"), ("1280x720", "bt709")])
     func convertedRGBMatchesItsColorDescription(_ size: String, _ matrix: String) throws {

@@ -79,7 +79,7 @@ import Testing
     }
 
     /// NUT labels E-AC-3 as AC-3, which MP4 cannot describe. For fragmented files, libavformat does not report this.
-    @Test func mislabelledSoundIsRefused() throws {
+    @Test func mislabeledSoundIsRefused() throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(
                 "ffmpeg -v error -nostdin -f lavfi -i testsrc2=size=96x64:rate=25:duration=1 -f lavfi -i sine=duration=1:r=48000 "

@@ -69,7 +69,7 @@ import Testing
     func regionsOfInterestHaveHigherQuality(_ each: (tree: Int, depth: Int, isWide: Bool), mode: Int32) throws {
         let region = region(48, 32, 64, 64, delta: -12)
         defer { region.memory.deallocate() }
-        let rate = [RateWords(bitRate: 250_000).buffer, misc(VAEncMiscParameterTypeFrameRate, [30])]
+        let rate = [RateWords(bitrate: 250_000).buffer, misc(VAEncMiscParameterTypeFrameRate, [30])]
         func run(_ list: [[UInt8]]) throws -> (inside: Double, outside: Double) {
             let stream = try stream(each.isWide, tree: each.tree, qp: 36, rateControl: mode)
             let run = try HEVCRun(stream, HEVCClient.lowDelay(5)) { _, buffers in
@@ -94,7 +94,7 @@ import Testing
 
     // MARK: Intra refresh
 
-    /// Returns a stream in which every second picture is a B picture between two P pictures, its neighbours.
+    /// Returns a stream in which every second picture is a B picture between two P pictures, its neighbors.
     private func between(_ count: Int) -> [HEVCClient.Plan] {
         var plans = [HEVCClient.Plan(order: 0, type: 2, unitType: 19)]
         for first in stride(from: 0, to: 2 * count, by: 2) {
@@ -242,7 +242,7 @@ import Testing
             let run = try HEVCRun(stream, HEVCClient.lowDelay(10)) { plan, buffers in
                 buffers.misc = plan.order == 0
                     ? [
-                        RateWords(bitRate: 400_000, flags: 1 << 2).buffer, misc(VAEncMiscParameterTypeFrameRate, [30]),
+                        RateWords(bitrate: 400_000, flags: 1 << 2).buffer, misc(VAEncMiscParameterTypeFrameRate, [30]),
                         misc(VAEncMiscParameterTypeHRD, [300_000, 400_000]),
                     ] : []
                 if let skip, plan.order > 1 { buffers.misc.append(misc(VAEncMiscParameterTypeSkipFrame, skip)) }

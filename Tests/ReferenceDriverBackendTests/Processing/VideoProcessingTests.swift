@@ -134,7 +134,7 @@ import TestOracles
     @Test func barsHaveTheRequestedColor() throws {
         let processor = VideoProcessingClient()
         let source = processor.surface(VA_FOURCC_NV12, 64, 64, samples: [UInt8](repeating: 77, count: 6144))
-        let colours: [(argb: UInt32, standard: VAProcColorStandardType, range: Int32, sample: [UInt8])] = [
+        let colors: [(argb: UInt32, standard: VAProcColorStandardType, range: Int32, sample: [UInt8])] = [
             (0xff00_0000, VAProcColorStandardBT601, 1, [16, 128, 128]),
             (0xffff_ffff, VAProcColorStandardBT709, 1, [235, 128, 128]),
             (0xffff_0000, VAProcColorStandardBT601, 1, [81, 90, 240]),
@@ -144,7 +144,7 @@ import TestOracles
             (0xff00_0000, VAProcColorStandardBT709, 2, [0, 128, 128]),
             (0xffff_ffff, VAProcColorStandardBT709, 2, [255, 128, 128]),
         ]
-        for (argb, standard, range, background) in colours {
+        for (argb, standard, range, background) in colors {
             for area in [(32, 0, 64, 64), (0, 16, 128, 32), (10, 6, 30, 20), (0, 0, 128, 64)] {
                 let target = processor.surface(VA_FOURCC_NV12, 128, 64)
                 let region = VARectangle(
@@ -182,7 +182,7 @@ import TestOracles
         #expect(Array(processor.client.samples(pixels)[0..<8]) == [0x33, 0x22, 0x11, 0x80, 0x33, 0x22, 0x11, 0x80])
     }
 
-    /// Returns NV12 whose samples all differ from their neighbours.
+    /// Returns NV12 whose samples all differ from their neighbors.
     private func pattern(_ width: Int, _ height: Int) -> [UInt8] {
         (0..<width * height * 3 / 2).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ $0 / width &* 11) }
     }

@@ -21,7 +21,7 @@ import Testing
         let client = try RateClient(VA_RC_CBR)
         #expect(
             client.encode(
-                450, [RateWords(bitRate: UInt32(rate)).buffer, frameRate, buffer(rate, rate * 3 / 4)]))
+                450, [RateWords(bitrate: UInt32(rate)).buffer, frameRate, buffer(rate, rate * 3 / 4)]))
         #expect(abs(client.rate() / Double(rate) - 1) < 0.02, "\(client.rate())")
         let broken = client.violations(rate: rate, size: rate, fullness: rate * 3 / 4, isConstant: true)
         #expect(broken.dry == 0 && broken.over == 0)
@@ -34,7 +34,7 @@ import Testing
         #expect(
             client.encode(
                 450,
-                [RateWords(bitRate: UInt32(maximum), percentage: 60).buffer, frameRate, buffer(maximum, maximum)]))
+                [RateWords(bitrate: UInt32(maximum), percentage: 60).buffer, frameRate, buffer(maximum, maximum)]))
         let target = 0.6 * Double(maximum)
         #expect(abs(client.rate() / target - 1) < 0.05, "\(client.rate()), not \(target)")
         let broken = client.violations(rate: maximum, size: maximum, fullness: maximum, isConstant: false)
@@ -52,7 +52,7 @@ import Testing
                 client.encode(
                     200,
                     [
-                        RateWords(bitRate: UInt32(rate), percentage: 95, window: UInt32(window)).buffer, frameRate,
+                        RateWords(bitrate: UInt32(rate), percentage: 95, window: UInt32(window)).buffer, frameRate,
                         buffer(4 * rate, 4 * rate),
                     ]))
             let count = milliseconds * RateClient.framesPerSecond / 1000
@@ -65,7 +65,7 @@ import Testing
     /// Clients that add units to the stream continually correct the rate by small amounts.
     @Test func smallRateCorrectionsKeepTheRate() throws {
         let client = try RateClient(VA_RC_VBR)
-        func rate(_ bits: UInt32) -> [UInt8] { RateWords(bitRate: bits, percentage: 95).buffer }
+        func rate(_ bits: UInt32) -> [UInt8] { RateWords(bitrate: bits, percentage: 95).buffer }
         #expect(client.encode(8, [rate(60_000), frameRate, buffer(240_000, 240_000)]))
         for number in 0..<36 { #expect(client.encode(8, [rate(number % 2 == 0 ? 59_600 : 60_000)])) }
         // With a target this near the maximum rate, a share of each second is reserved for pictures that become larger
@@ -80,7 +80,7 @@ import Testing
 
     @Test func averageBitRateIsKept() throws {
         let client = try RateClient(VA_RC_AVBR)
-        #expect(client.encode(450, [RateWords(bitRate: 150_000, window: 60).buffer, frameRate]))
+        #expect(client.encode(450, [RateWords(bitrate: 150_000, window: 60).buffer, frameRate]))
         #expect(abs(client.rate() / 150_000 - 1) < 0.05, "\(client.rate())")
     }
 
@@ -88,7 +88,7 @@ import Testing
     @Test func smallBufferIsKept() throws {
         let client = try RateClient(VA_RC_CBR)
         let rate = 300_000
-        #expect(client.encode(200, [RateWords(bitRate: 300_000).buffer, frameRate, buffer(rate / 10, rate / 10)]))
+        #expect(client.encode(200, [RateWords(bitrate: 300_000).buffer, frameRate, buffer(rate / 10, rate / 10)]))
         let broken = client.violations(rate: rate, size: rate / 10, fullness: rate / 10, isConstant: true)
         #expect(broken.dry == 0 && broken.over == 0)
         #expect(abs(client.rate() / Double(rate) - 1) < 0.02)
@@ -96,7 +96,7 @@ import Testing
 
     @Test func fillerKeepsTheRateOfAStillPicture() throws {
         let client = try RateClient(VA_RC_CBR, still: true)
-        let parameters = RateWords(bitRate: 2_000_000, minimumQP: 20)
+        let parameters = RateWords(bitrate: 2_000_000, minimumQP: 20)
         #expect(client.encode(90, [parameters.buffer, frameRate, buffer(1_000_000, 500_000)]))
         #expect(client.bytes.containsFiller)
         #expect(abs(client.rate() / 2_000_000 - 1) < 0.1, "\(client.rate())")
@@ -113,12 +113,12 @@ import Testing
 
     @Test func qpLimitsHold() throws {
         let client = try RateClient(VA_RC_VBR)
-        let parameters = RateWords(bitRate: 100_000, initialQP: 33, minimumQP: 30, maximumQP: 34)
+        let parameters = RateWords(bitrate: 100_000, initialQP: 33, minimumQP: 30, maximumQP: 34)
         #expect(client.encode(60, [parameters.buffer, frameRate]))
         #expect(client.pictures.allSatisfy { (30...34).contains($0.qp) })
         #expect(client.pictures.first?.qp == 33)
         // Only the limits change, with the next picture.
-        #expect(client.encode(60, [RateWords(bitRate: 100_000, minimumQP: 40, maximumQP: 42).buffer]))
+        #expect(client.encode(60, [RateWords(bitrate: 100_000, minimumQP: 40, maximumQP: 42).buffer]))
         #expect(client.pictures[60...].allSatisfy { (40...42).contains($0.qp) })
         #expect(decodes(client))
     }
@@ -127,7 +127,7 @@ import Testing
     func ratesChangeWithoutAnIDRPicture(mode: Int32) throws {
         let client = try RateClient(mode)
         let percentage: UInt32 = mode == VA_RC_CBR ? 100 : 80
-        func rate(_ bits: UInt32) -> [UInt8] { RateWords(bitRate: bits, percentage: percentage).buffer }
+        func rate(_ bits: UInt32) -> [UInt8] { RateWords(bitrate: bits, percentage: percentage).buffer }
         #expect(client.encode(120, [rate(100_000), frameRate]))
         #expect(client.encode(120, [rate(400_000)]))
         #expect(client.encode(120, [rate(100_000)]))
@@ -141,7 +141,7 @@ import Testing
 
     @Test func bitRateFollowsTheFrameRate() throws {
         let client = try RateClient(VA_RC_CBR)
-        #expect(client.encode(150, [RateWords(bitRate: 200_000).buffer, misc(VAEncMiscParameterTypeFrameRate, [15])]))
+        #expect(client.encode(150, [RateWords(bitrate: 200_000).buffer, misc(VAEncMiscParameterTypeFrameRate, [15])]))
         // Counted at 30 pictures/s, 15 pictures/s at 200 kbit/s look like 400 kbit/s.
         #expect(abs(client.rate(30..<150) / 400_000 - 1) < 0.1, "\(client.rate(30..<150))")
     }
@@ -150,7 +150,7 @@ import Testing
         var rates: [Double] = []
         for quality: UInt32 in [20, 28, 36] {
             let client = try RateClient(VA_RC_ICQ)
-            #expect(client.encode(30, [RateWords(bitRate: 0, quality: quality).buffer]))
+            #expect(client.encode(30, [RateWords(bitrate: 0, quality: quality).buffer]))
             #expect(client.pictures[1...].allSatisfy { $0.qp == Int(quality) })
             #expect(client.pictures[0].qp < Int(quality))
             rates.append(client.rate())
@@ -161,17 +161,17 @@ import Testing
     @Test func qualityIsKeptUnlessTheRateLimitsIt() throws {
         // If the rate suffices, the quality decides; otherwise the rate does.
         let rich = try RateClient(VA_RC_QVBR)
-        #expect(rich.encode(90, [RateWords(bitRate: 4_000_000, quality: 30).buffer, frameRate]))
+        #expect(rich.encode(90, [RateWords(bitrate: 4_000_000, quality: 30).buffer, frameRate]))
         #expect(rich.pictures[1...].allSatisfy { $0.qp == 30 } && rich.rate() < 2_000_000)
         let poor = try RateClient(VA_RC_QVBR)
-        #expect(poor.encode(300, [RateWords(bitRate: 50_000, quality: 20).buffer, frameRate]))
+        #expect(poor.encode(300, [RateWords(bitrate: 50_000, quality: 20).buffer, frameRate]))
         #expect(poor.rate() < 1.05 * 50_000)
     }
 
     @Test func pictureSizeLimitHolds() throws {
         let client = try RateClient(VA_RC_VBR)
         let limit = misc(VAEncMiscParameterTypeMaxFrameSize, [0, 24_000])
-        #expect(client.encode(60, [RateWords(bitRate: 1_000_000).buffer, frameRate, limit]))
+        #expect(client.encode(60, [RateWords(bitrate: 1_000_000).buffer, frameRate, limit]))
         #expect(client.pictures.allSatisfy { $0.bits <= 24_000 && $0.status & 0x1000 == 0 })
         #expect(client.pictures.contains { $0.bits > 16_000 })
     }
@@ -179,7 +179,7 @@ import Testing
     @Test func temporalLayersKeepTheirRates() throws {
         let client = try RateClient(VA_RC_VBR)
         func layer(_ index: UInt32, _ rate: UInt32) -> [UInt8] {
-            RateWords(bitRate: rate, flags: index << 7).buffer
+            RateWords(bitrate: rate, flags: index << 7).buffer
         }
         #expect(
             client.encode(

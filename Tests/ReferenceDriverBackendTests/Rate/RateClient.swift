@@ -10,7 +10,7 @@ func misc(_ type: VAEncMiscParameterType, _ words: [UInt32]) -> [UInt8] {
 
 /// The fields of VAEncMiscParameterRateControl, in its order.
 struct RateWords {
-    var bitRate: UInt32
+    var bitrate: UInt32
     var percentage: UInt32 = 100
     var window: UInt32 = 1000
     var initialQP: UInt32 = 0
@@ -22,7 +22,7 @@ struct RateWords {
     var buffer: [UInt8] {
         misc(
             VAEncMiscParameterTypeRateControl,
-            [bitRate, percentage, window, initialQP, minimumQP, 0, flags, quality, maximumQP])
+            [bitrate, percentage, window, initialQP, minimumQP, 0, flags, quality, maximumQP])
     }
 }
 

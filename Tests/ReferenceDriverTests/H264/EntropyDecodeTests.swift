@@ -174,8 +174,8 @@ import Testing
             let decoded = decoder.decode(stream)
             #expect(decoded.messages.isEmpty, "\(decoder): \(decoded.messages.prefix(3))")
             #expect(decoded.frames.count == 12)
-            let grey = decoded.frames.allSatisfy { $0.bytes.allSatisfy { $0 == 128 } }
-            #expect(grey)
+            let gray = decoded.frames.allSatisfy { $0.bytes.allSatisfy { $0 == 128 } }
+            #expect(gray)
         }
     }
 }

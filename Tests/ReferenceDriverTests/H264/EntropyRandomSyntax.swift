@@ -94,7 +94,7 @@ struct RandomSyntax {
         slice.entropy.firstMacroblock = first
         slice.entropy.transform8x8 = options.transform8x8
         slice.entropy.qp = Int.random(in: options.qpRange, using: &generator)
-        slice.entropy.cabacInitIdc = slice.entropy.type == .i ? 0 : Int.random(in: 0...2, using: &generator)
+        slice.entropy.cabac_init_idc = slice.entropy.type == .i ? 0 : Int.random(in: 0...2, using: &generator)
         let references = Int.random(in: 1...max(1, min(picture, options.maxReferences)), using: &generator)
         slice.entropy.referenceCounts = (references, 0)
         slice.header.isIDR = picture == 0
@@ -104,7 +104,7 @@ struct RandomSyntax {
         slice.header.frame_num = picture % 16
         slice.header.num_ref_idx_active = [references, 0]
         slice.header.num_ref_idx_active_override_flag = references > 1
-        slice.header.cabac_init_idc = slice.entropy.cabacInitIdc
+        slice.header.cabac_init_idc = slice.entropy.cabac_init_idc
         slice.header.slice_qp_delta = slice.entropy.qp - 26
         slice.header.disable_deblocking_filter_idc = Int.random(in: 0...2, using: &generator)
         slice.header.slice_alpha_c0_offset_div2 = Int.random(in: -6...6, using: &generator)

@@ -52,9 +52,9 @@ struct ClientBuffers {
     }
 
     /// Turns the picture into a P or B picture (`type` 0 or 1) with the given frame_num and order count.
-    mutating func setInter(type: UInt8, frameNum: UInt16, order: Int32) {
+    mutating func setInter(type: UInt8, frame_num: UInt16, order: Int32) {
         unsafe picture.pic_fields.bits.idr_pic_flag = 0
-        picture.frame_num = frameNum
+        picture.frame_num = frame_num
         picture.CurrPic.TopFieldOrderCnt = order
         picture.CurrPic.BottomFieldOrderCnt = order
         slice.slice_type = type
@@ -275,7 +275,7 @@ struct ClientBuffers {
     @Test func listsOfPAndBSlicesAreWritten() throws {
         let first = ClientBuffers()
         var inter = ClientBuffers()
-        inter.setInter(type: 5, frameNum: 66, order: 130)
+        inter.setInter(type: 5, frame_num: 66, order: 130)
         inter.setReferences([ClientBuffers.reference(1), ClientBuffers.reference(0, isLongTerm: true)])
         inter.setList0([ClientBuffers.reference(0, isLongTerm: true), ClientBuffers.reference(1)])
         inter.slice.macroblock_address = 12
@@ -286,7 +286,7 @@ struct ClientBuffers {
         inter.slice.slice_alpha_c0_offset_div2 = -3
         inter.slice.slice_beta_offset_div2 = 4
         var bidirectional = ClientBuffers()
-        bidirectional.setInter(type: 1, frameNum: 3, order: 8)
+        bidirectional.setInter(type: 1, frame_num: 3, order: 8)
         unsafe bidirectional.picture.pic_fields.bits.reference_pic_flag = 0
         bidirectional.slice.direct_spatial_mv_pred_flag = 1
         bidirectional.slice.disable_deblocking_filter_idc = 1
@@ -321,7 +321,7 @@ struct ClientBuffers {
         var first = ClientBuffers()
         unsafe first.picture.pic_fields.bits.weighted_pred_flag = 1
         var inter = first
-        inter.setInter(type: 0, frameNum: 1, order: 2)
+        inter.setInter(type: 0, frame_num: 1, order: 2)
         inter.setReferences([ClientBuffers.reference(0)])
         inter.setList0([ClientBuffers.reference(0)])
         inter.slice.luma_log2_weight_denom = 5

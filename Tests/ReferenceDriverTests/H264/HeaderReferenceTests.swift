@@ -12,7 +12,7 @@ import Testing
     ) -> [ReferenceFrame?] {
         var list: [ReferenceFrame?] = Array(initial.prefix(count))
         while list.count <= count { list.append(nil) }
-        var predicted = order.frameNum
+        var predicted = order.frame_num
         for (position, command) in commands.enumerated() {
             var chosen: ReferenceFrame
             if command.modification_of_pic_nums_idc == 2 {
@@ -26,7 +26,7 @@ import Testing
                     predicted += difference
                     if predicted >= order.maxFrameNum { predicted -= order.maxFrameNum }
                 }
-                let number = predicted > order.frameNum ? predicted - order.maxFrameNum : predicted
+                let number = predicted > order.frame_num ? predicted - order.maxFrameNum : predicted
                 chosen = initial.first { !$0.isLongTerm && order.pictureNumber($0) == number }!
             }
             for index in stride(from: count, to: position, by: -1) { list[index] = list[index - 1] }
@@ -42,10 +42,10 @@ import Testing
 
     /// Sweeps every list of up to four of four references, with repetitions, at every state of frame_num's wrap.
     @Test func modificationsReachEveryList() {
-        for frameNum in [3, 5, 14, 0] {
-            let order = ReferenceOrder(frameNum: frameNum, maxFrameNum: 16)
+        for frame_num in [3, 5, 14, 0] {
+            let order = ReferenceOrder(frame_num: frame_num, maxFrameNum: 16)
             let frames = [
-                ReferenceFrame(index: (frameNum + 15) % 16), ReferenceFrame(index: (frameNum + 13) % 16),
+                ReferenceFrame(index: (frame_num + 15) % 16), ReferenceFrame(index: (frame_num + 13) % 16),
                 ReferenceFrame(index: 2, isLongTerm: true), ReferenceFrame(index: 0, isLongTerm: true),
             ]
             let initial = order.initialP(frames)
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func initialListsOfBMatchTheStandard() {
-        let order = ReferenceOrder(frameNum: 6, maxFrameNum: 16)
+        let order = ReferenceOrder(frame_num: 6, maxFrameNum: 16)
         let frames = [
             ReferenceFrame(index: 1, pictureOrderCount: 2), ReferenceFrame(index: 2, pictureOrderCount: 14),
             ReferenceFrame(index: 3, pictureOrderCount: 6), ReferenceFrame(index: 4, pictureOrderCount: 10),
@@ -94,7 +94,7 @@ import Testing
             unsafe buffers.sequence.seq_fields.bits.pic_order_cnt_type = 2
             unsafe buffers.sequence.seq_fields.bits.log2_max_frame_num_minus4 = 0
             unsafe buffers.picture.pic_fields.bits.transform_8x8_mode_flag = 1
-            buffers.setInter(type: 0, frameNum: 4, order: 8)
+            buffers.setInter(type: 0, frame_num: 4, order: 8)
             buffers.slice.num_ref_idx_active_override_flag = 1
             buffers.slice.num_ref_idx_l0_active_minus1 = UInt8(expected.count - 1)
             buffers.slice.disable_deblocking_filter_idc = 1

@@ -16,7 +16,7 @@ struct PixelsBipredictiveTests {
                 slices: row[6] + 1, references: row[7] + 1, quality: row[2] + 1, qp: qps[row[3]], filterMode: row[8],
                 constrainedIntra: row[11] == 1, period: row[13] == 0 ? 100 : 5,
                 content: PixelsEncoding.Content(rawValue: row[12])!, bipredictive: row[9] + 1,
-                layers: PixelsEncoding.Layers(rawValue: row[10])!, direct8x8Inference: row[14] == 0)
+                layers: PixelsEncoding.Layers(rawValue: row[10])!, direct_8x8_inference_flag: row[14] == 0)
             let outcome = encoding.run()
             let fault = outcome.fault(.libavcodec)
             #expect(fault == nil, "\(encoding)")

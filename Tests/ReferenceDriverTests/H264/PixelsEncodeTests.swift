@@ -70,7 +70,7 @@ struct PixelsEncodeTests {
     }
 
     /// Pictures that were not written are gray, in either layout.
-    @Test func newPicturesAreGrey() {
+    @Test func newPicturesAreGray() {
         let picture = H264ReconstructedPicture(widthInMacroblocks: 1, heightInMacroblocks: 1)
         let row = ElementStorage<UInt8>(count: 16, repeating: 0)
         picture.copyLumaRow(7, count: 16, to: row.elements)

@@ -23,7 +23,7 @@ struct PixelsEncoding {
     var bipredictive = 0
     /// How pictures refer to B pictures.
     var layers = Layers.flat
-    var direct8x8Inference = true
+    var direct_8x8_inference_flag = true
     /// Returns the QP_Y of a macroblock by picture and address, if it differs from the picture's.
     var macroblockQP: ((_ picture: Int, _ address: Int) -> UInt8)?
     /// Returns the part of the picture that intra refresh renews.
@@ -85,7 +85,7 @@ struct PixelsEncoding {
         sequence.pic_order_cnt_type = bipredictive > 0 ? 0 : 2
         sequence.log2_max_pic_order_cnt_lsb = 8
         sequence.max_num_ref_frames = storedReferences
-        sequence.direct_8x8_inference_flag = direct8x8Inference
+        sequence.direct_8x8_inference_flag = direct_8x8_inference_flag
         sequence.pic_width_in_mbs = (width + 15) / 16
         sequence.pic_height_in_map_units = (height + 15) / 16
         let right = (16 * sequence.pic_width_in_mbs - width) / 2
@@ -163,12 +163,12 @@ struct PixelsEncoding {
         var kept: [Kept] = []
         var outcome = Outcome(
             stream: sequence.nalUnit() + picture.nalUnit(), sources: sources, reconstructions: [], results: [])
-        var frameNum = 0
+        var frame_num = 0
         for step in steps {
             let source = sources[step.index]
             if step.type == .i {
                 kept = []
-                frameNum = 0
+                frame_num = 0
             }
             let target = H264ReconstructedPicture(widthInMacroblocks: columns, heightInMacroblocks: rows)
             let luma = ElementStorage<UInt8>(count: width * height, repeating: 0)
@@ -181,9 +181,10 @@ struct PixelsEncoding {
                 source: SourcePicture(
                     luma: luma.elements, chroma: chroma.elements, lumaPitch: width, chromaPitch: width, width: width,
                     height: height),
-                reconstruction: target, transform8x8: transform8x8, constrainedIntraPrediction: constrainedIntra,
-                chromaQPIndexOffset: chromaOffsets.0, secondChromaQPIndexOffset: chromaOffsets.1, quality: quality,
-                slices: sliceJobs(step, frameNum, kept, sequence, picture))
+                reconstruction: target, transform8x8: transform8x8, constrained_intra_pred_flag: constrainedIntra,
+                chroma_qp_index_offset: chromaOffsets.0, second_chroma_qp_index_offset: chromaOffsets.1,
+                quality: quality,
+                slices: sliceJobs(step, frame_num, kept, sequence, picture))
             job.isReference = step.isReference
             if let macroblockQP {
                 job.macroblockQPs = (0..<columns * rows).map { macroblockQP(step.index, $0) }
@@ -196,7 +197,7 @@ struct PixelsEncoding {
             guard step.isReference else { continue }
             kept.insert(Kept(picture: target, index: step.index), at: 0)
             if kept.count > storedReferences { kept.removeLast() }
-            frameNum = (frameNum + 1) % 16
+            frame_num = (frame_num + 1) % 16
         }
         outcome.reconstructions = reconstructions.compactMap { $0 }
         return outcome
@@ -218,7 +219,7 @@ struct PixelsEncoding {
     }
 
     private func sliceJobs(
-        _ step: Step, _ frameNum: Int, _ kept: [Kept], _ sequence: H264SequenceParameterSet,
+        _ step: Step, _ frame_num: Int, _ kept: [Kept], _ sequence: H264SequenceParameterSet,
         _ picture: H264PictureParameterSet
     ) -> [H264SliceJob] {
         let total = sequence.pic_width_in_mbs * sequence.pic_height_in_map_units
@@ -232,7 +233,7 @@ struct PixelsEncoding {
             header.nal_ref_idc = step.isReference ? 1 : 0
             header.idr_pic_id = step.index / period % 2
             header.slice_type = Int(step.type.rawValue)
-            header.frame_num = frameNum
+            header.frame_num = frame_num
             header.pic_order_cnt_lsb = 2 * (step.index % period) % 256
             header.direct_spatial_mv_pred_flag = true
             header.first_mb_in_slice = first
@@ -246,10 +247,10 @@ struct PixelsEncoding {
             header.slice_beta_offset_div2 = filterOffsets.1
             var job = H264SliceJob(
                 firstMacroblock: first, macroblockCount: total * (part + 1) / count - first, type: step.type,
-                qp: qp, list0: lists[0], list1: lists[1], cabac: cabac, cabacInitIdc: header.cabac_init_idc,
-                disableDeblockingFilterIdc: header.disable_deblocking_filter_idc, filterOffsetA: 2 * filterOffsets.0,
+                qp: qp, list0: lists[0], list1: lists[1], cabac: cabac, cabac_init_idc: header.cabac_init_idc,
+                disable_deblocking_filter_idc: header.disable_deblocking_filter_idc, filterOffsetA: 2 * filterOffsets.0,
                 filterOffsetB: 2 * filterOffsets.1, header: header.bits(sequence: sequence, picture: picture))
-            job.direct8x8Inference = direct8x8Inference
+            job.direct_8x8_inference_flag = direct_8x8_inference_flag
             return job
         }
     }

@@ -116,11 +116,14 @@ struct HEVCDeblockingTests {
                     let q = (x, y)
                     let p = vertical ? (x - 1, y) : (x, y - 1)
                     let slice = picture.slice(x, y)
-                    if slice.disablesDeblocking { continue }
+                    if slice.slice_deblocking_filter_disabled_flag { continue }
                     let (treeP, treeQ) = (picture.tree(p.0, p.1), picture.tree(x, y))
-                    if tables.slice[treeP] != tables.slice[treeQ] && !slice.filtersAcrossSlices { continue }
+                    if tables.slice[treeP] != tables.slice[treeQ] && !slice.slice_loop_filter_across_slices_enabled_flag
+                    {
+                        continue
+                    }
                     let tiles = picture.job.tiles.tileID
-                    if tiles[treeP] != tiles[treeQ] && !picture.job.filtersAcrossTiles { continue }
+                    if tiles[treeP] != tiles[treeQ] && !picture.job.loop_filter_across_tiles_enabled_flag { continue }
                     let bS = strength(picture, p, q, isTransform: isTransform)
                     if bS == 0 { continue }
                     func qp(_ at: (Int, Int)) -> Int { Int(tables.qp[at.1 / 8 * grid.minimumColumns + at.0 / 8]) }

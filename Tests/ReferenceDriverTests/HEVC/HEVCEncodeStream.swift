@@ -57,15 +57,15 @@ struct HEVCEncodeStream {
         sps.putUnsigned(grid.log2CodingTreeBlock - grid.log2MinCodingBlock)
         sps.putUnsigned(grid.log2MinTransformBlock - 2)
         sps.putUnsigned(grid.log2MaxTransformBlock - grid.log2MinTransformBlock)
-        sps.putUnsigned(job.transformDepthInter)
-        sps.putUnsigned(job.transformDepthIntra)
+        sps.putUnsigned(job.max_transform_hierarchy_depth_inter)
+        sps.putUnsigned(job.max_transform_hierarchy_depth_intra)
         // Scaling lists, AMP, SAO and PCM.
         for flag in [false, job.amp_enabled_flag, hasSAO, false] { sps.put(flag) }
         sps.putUnsigned(0)
         // Long-term pictures are allowed, and the SPS lists none.
         sps.put(true)
         sps.putUnsigned(0)
-        for flag in [temporalMotion, job.strongIntraSmoothing, false, false] { sps.put(flag) }
+        for flag in [temporalMotion, job.strong_intra_smoothing_enabled_flag, false, false] { sps.put(flag) }
         return sps
     }
 
@@ -79,7 +79,7 @@ struct HEVCEncodeStream {
         pps.put(true)
         for _ in 0..<2 { pps.putUnsigned(0) }
         pps.putSigned(0)
-        pps.put(job.constrainedIntraPrediction)
+        pps.put(job.constrained_intra_pred_flag)
         pps.put(job.hasTransformSkip)
         pps.put(job.qpDeltaDepth != nil)
         if let depth = job.qpDeltaDepth { pps.putUnsigned(depth) }
@@ -97,7 +97,7 @@ struct HEVCEncodeStream {
             pps.putUnsigned(rows.count - 1)
             pps.put(false)
             for size in columns.dropLast() + rows.dropLast() { pps.putUnsigned(size - 1) }
-            pps.put(job.filtersAcrossTiles)
+            pps.put(job.loop_filter_across_tiles_enabled_flag)
         }
         // Filters across slices; deblocking control with override, enabled without offsets.
         pps.put(true)
@@ -105,7 +105,7 @@ struct HEVCEncodeStream {
         for _ in 0..<2 { pps.putSigned(0) }
         // No scaling lists; lists may be modified.
         pps.put(0b0_1, 2)
-        pps.putUnsigned(job.log2ParallelMergeLevel - 2)
+        pps.putUnsigned(job.log2_parallel_merge_level - 2)
         pps.put(0, 2)
         return pps
     }
@@ -159,16 +159,16 @@ struct HEVCEncodeStream {
             if temporalMotion { writer.put(slice.collocated != nil) }
         }
         if hasSAO {
-            writer.put(slice.saoLuma)
-            writer.put(slice.saoChroma)
+            writer.put(slice.slice_sao_luma_flag)
+            writer.put(slice.slice_sao_chroma_flag)
         }
         if slice.type != .i {
             putLists(slice, [before + after + longTerm, after + before + longTerm], &writer)
-            if slice.type == .b { writer.put(slice.mvdL1Zero) }
-            writer.put(slice.cabacInitFlag)
+            if slice.type == .b { writer.put(slice.mvd_l1_zero_flag) }
+            writer.put(slice.cabac_init_flag)
             if slice.collocated != nil {
-                if slice.type == .b { writer.put(slice.isCollocatedFromList0) }
-                let count = slice.isCollocatedFromList0 ? slice.list0.count : slice.list1.count
+                if slice.type == .b { writer.put(slice.collocated_from_l0_flag) }
+                let count = slice.collocated_from_l0_flag ? slice.list0.count : slice.list1.count
                 if count > 1 { writer.putUnsigned(collocatedIndex) }
             }
             writer.putUnsigned(5 - slice.mergeCandidates)
@@ -177,12 +177,14 @@ struct HEVCEncodeStream {
         writer.putSigned(slice.cbQPOffset - job.cbQPOffset)
         writer.putSigned(slice.crQPOffset - job.crQPOffset)
         writer.put(true)
-        writer.put(slice.disablesDeblocking)
-        if !slice.disablesDeblocking {
+        writer.put(slice.slice_deblocking_filter_disabled_flag)
+        if !slice.slice_deblocking_filter_disabled_flag {
             writer.putSigned(slice.betaOffset / 2)
             writer.putSigned(slice.tcOffset / 2)
         }
-        if slice.saoLuma || slice.saoChroma || !slice.disablesDeblocking { writer.put(slice.filtersAcrossSlices) }
+        if slice.slice_sao_luma_flag || slice.slice_sao_chroma_flag || !slice.slice_deblocking_filter_disabled_flag {
+            writer.put(slice.slice_loop_filter_across_slices_enabled_flag)
+        }
         return SliceHeaderBits(
             prefix: [0, 0, 0, 1, (isIDR ? 19 : isReference ? 1 : 0) << 1, 1], payload: writer.bytes,
             bitCount: writer.bitCount)

@@ -7,7 +7,7 @@ import Testing
     @Test(arguments: [8, 10]) func intraPicturesWithoutLevelsDecode(bitDepth: Int) {
         var encoding = HEVCEncoding()
         encoding.bitDepth = bitDepth
-        encoding.configureSlice = { $0.disablesDeblocking = true }
+        encoding.configureSlice = { $0.slice_deblocking_filter_disabled_flag = true }
         let chooser = HEVCEncodeChooser(seed: 1)
         chooser.fixed = [.levels, .partition]
         encoding.chooser = chooser
@@ -17,7 +17,7 @@ import Testing
     @Test(arguments: [8, 10]) func intraPicturesWithLevelsDecode(bitDepth: Int) {
         var encoding = HEVCEncoding()
         encoding.bitDepth = bitDepth
-        encoding.configureSlice = { $0.disablesDeblocking = true }
+        encoding.configureSlice = { $0.slice_deblocking_filter_disabled_flag = true }
         encoding.chooser = HEVCEncodeChooser(seed: 2)
         check(encoding)
     }
@@ -26,7 +26,7 @@ import Testing
         var encoding = HEVCEncoding()
         encoding.bitDepth = bitDepth
         encoding.grid = HEVCGrid(width: 136, height: 72)
-        encoding.configureSlice = { $0.disablesDeblocking = true }
+        encoding.configureSlice = { $0.slice_deblocking_filter_disabled_flag = true }
         check(encoding)
     }
 
@@ -124,11 +124,11 @@ import Testing
             encoding.hasSAO = true
             encoding.configure = { job in
                 job.amp_enabled_flag = true
-                job.transformDepthInter = 1
-                job.transformDepthIntra = 1
+                job.max_transform_hierarchy_depth_inter = 1
+                job.max_transform_hierarchy_depth_intra = 1
                 job.sign_data_hiding_enabled_flag = quality % 3 == 0
-                job.constrainedIntraPrediction = quality % 3 == 1
-                job.strongIntraSmoothing = true
+                job.constrained_intra_pred_flag = quality % 3 == 1
+                job.strong_intra_smoothing_enabled_flag = true
                 job.hasTransformSkip = quality % 3 == 2
                 job.choosesLevels = quality == 7 ? true : nil
             }
@@ -175,16 +175,16 @@ import Testing
         let hasAreas = flip()
         let isCut = encoding.hasSAO && (encoding.sliceLength > 0 || encoding.tileColumns * encoding.tileRows > 1)
         encoding.configure = { job in
-            job.transformDepthInter = depths.0
-            job.transformDepthIntra = depths.1
+            job.max_transform_hierarchy_depth_inter = depths.0
+            job.max_transform_hierarchy_depth_intra = depths.1
             job.amp_enabled_flag = flags[0]
-            job.strongIntraSmoothing = flags[1]
-            job.constrainedIntraPrediction = flags[2] && (unit == 3 || !isCut)
+            job.strong_intra_smoothing_enabled_flag = flags[1]
+            job.constrained_intra_pred_flag = flags[2] && (unit == 3 || !isCut)
             job.hasTransformSkip = flags[3]
             job.sign_data_hiding_enabled_flag = flags[4]
-            job.filtersAcrossTiles = flags[5]
+            job.loop_filter_across_tiles_enabled_flag = flags[5]
             job.qpDeltaDepth = groupDepth
-            job.log2ParallelMergeLevel = mergeLevel
+            job.log2_parallel_merge_level = mergeLevel
             job.cbQPOffset = offsets.2
             job.crQPOffset = offsets.3
             if hasAreas && groupDepth != nil { job.areaQPs = areas }
@@ -194,10 +194,10 @@ import Testing
             slice.cbQPOffset += offsets.4
             slice.crQPOffset += offsets.5
             slice.mergeCandidates = slices.0
-            slice.mvdL1Zero = slices.1
-            slice.cabacInitFlag = slices.2
-            slice.filtersAcrossSlices = slices.3
-            slice.disablesDeblocking = slices.4
+            slice.mvd_l1_zero_flag = slices.1
+            slice.cabac_init_flag = slices.2
+            slice.slice_loop_filter_across_slices_enabled_flag = slices.3
+            slice.slice_deblocking_filter_disabled_flag = slices.4
             if !slices.4 {
                 slice.betaOffset = offsets.0 / 2 * 2
                 slice.tcOffset = offsets.1 / 2 * 2

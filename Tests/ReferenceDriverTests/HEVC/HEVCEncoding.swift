@@ -70,7 +70,7 @@ struct HEVCEncoding {
         return (job, slice)
     }
 
-    var constrainsLargeUnits: Bool { configured.job.constrainedIntraPrediction && grid.log2MinCodingBlock > 3 }
+    var constrainsLargeUnits: Bool { configured.job.constrained_intra_pred_flag && grid.log2MinCodingBlock > 3 }
 
     /// Whether there are several slices or tiles.
     var hasParts: Bool { sliceLength > 0 || tileColumns * tileRows > 1 }
@@ -79,7 +79,8 @@ struct HEVCEncoding {
     var hasSAOAtBorders: Bool {
         let (job, slice) = configured
         return hasSAO
-            && (sliceLength > 0 && !slice.filtersAcrossSlices || tileColumns * tileRows > 1 && !job.filtersAcrossTiles)
+            && (sliceLength > 0 && !slice.slice_loop_filter_across_slices_enabled_flag
+                || tileColumns * tileRows > 1 && !job.loop_filter_across_tiles_enabled_flag)
     }
 
     /// The description of the configuration for a failing test.
@@ -87,11 +88,11 @@ struct HEVCEncoding {
         let (job, slice) = configured
         return "\(grid), \(bitDepth) bits, \(structure), QP \(qp) + \(qpStep), slices of \(sliceLength), tiles "
             + "\(tileColumns)×\(tileRows), SAO \(hasSAO), TMVP \(temporalMotion), long-term \(hasLongTerm); depths "
-            + "\(job.transformDepthInter) \(job.transformDepthIntra), constrained \(job.constrainedIntraPrediction), skip "
-            + "\(job.hasTransformSkip), hidden \(job.sign_data_hiding_enabled_flag), across tiles \(job.filtersAcrossTiles), delta "
-            + "\(job.qpDeltaDepth ?? -1), merge level \(job.log2ParallelMergeLevel), offsets \(job.cbQPOffset) "
+            + "\(job.max_transform_hierarchy_depth_inter) \(job.max_transform_hierarchy_depth_intra), constrained \(job.constrained_intra_pred_flag), skip "
+            + "\(job.hasTransformSkip), hidden \(job.sign_data_hiding_enabled_flag), across tiles \(job.loop_filter_across_tiles_enabled_flag), delta "
+            + "\(job.qpDeltaDepth ?? -1), merge level \(job.log2_parallel_merge_level), offsets \(job.cbQPOffset) "
             + "\(job.crQPOffset); slice's \(slice.cbQPOffset) \(slice.crQPOffset), deblocking off "
-            + "\(slice.disablesDeblocking) \(slice.betaOffset) \(slice.tcOffset), across \(slice.filtersAcrossSlices)"
+            + "\(slice.slice_deblocking_filter_disabled_flag) \(slice.betaOffset) \(slice.tcOffset), across \(slice.slice_loop_filter_across_slices_enabled_flag)"
     }
 
     private struct Kept {
@@ -160,7 +161,7 @@ struct HEVCEncoding {
             let stored = kept.map { HEVCEncodeStream.Stored(poc: $0.poc, isLongTerm: $0.isLongTerm) }
             let isReference = step.isReference
             for slice in slices(step, kept, job) {
-                let index = slice.isCollocatedFromList0 ? slice.list0 : slice.list1
+                let index = slice.collocated_from_l0_flag ? slice.list0 : slice.list1
                 let collocated = index.firstIndex { $0.picture === slice.collocated } ?? 0
                 var complete = slice
                 complete.header = stream.slice(
@@ -218,12 +219,12 @@ struct HEVCEncoding {
             slice.cbQPOffset = job.cbQPOffset
             slice.crQPOffset = job.crQPOffset
             if temporalMotion && step.type != .i {
-                slice.isCollocatedFromList0 = step.type == .p || step.poc % 2 == 0
-                let from = slice.isCollocatedFromList0 ? list0 : list1
+                slice.collocated_from_l0_flag = step.type == .p || step.poc % 2 == 0
+                let from = slice.collocated_from_l0_flag ? list0 : list1
                 slice.collocated = from[step.poc % from.count].picture
             }
-            slice.saoLuma = hasSAO
-            slice.saoChroma = hasSAO
+            slice.slice_sao_luma_flag = hasSAO
+            slice.slice_sao_chroma_flag = hasSAO
             configureSlice(&slice)
             return slice
         }

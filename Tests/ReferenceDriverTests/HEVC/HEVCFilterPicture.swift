@@ -33,7 +33,7 @@ struct HEVCFilterPicture<Sample: HEVCSample> {
             job.tiles = HEVCTiles(
                 columnBounds: [0, (grid.columns + 1) / 2, grid.columns], rowBounds: [0, (grid.rows + 1) / 2, grid.rows])
         }
-        job.filtersAcrossTiles = Bool.random(using: &generator)
+        job.loop_filter_across_tiles_enabled_flag = Bool.random(using: &generator)
         var slices: [HEVCSliceJob] = []
         var first = 0
         while first < grid.codingTrees {
@@ -47,8 +47,8 @@ struct HEVCFilterPicture<Sample: HEVCSample> {
                 HEVCReference(picture: references[1 - order], poc: 2),
             ]
             slice.list1 = slice.list0.reversed()
-            slice.disablesDeblocking = Int.random(in: 0..<4, using: &generator) == 0
-            slice.filtersAcrossSlices = Bool.random(using: &generator)
+            slice.slice_deblocking_filter_disabled_flag = Int.random(in: 0..<4, using: &generator) == 0
+            slice.slice_loop_filter_across_slices_enabled_flag = Bool.random(using: &generator)
             slice.betaOffset = 2 * Int.random(in: -6...6, using: &generator)
             slice.tcOffset = 2 * Int.random(in: -6...6, using: &generator)
             for position in first..<first + count {

@@ -140,7 +140,7 @@ struct HEVCIntraTests {
             let strong = Bool.random(using: &generator) || round % 3 == 2
             references.load(
                 block, stride: stride, log2Size: log2, isLuma: isLuma,
-                HEVCIntraNeighbours(left: bits(left), above: bits(above), corner: corner), strongSmoothing: strong)
+                HEVCIntraNeighbors(left: bits(left), above: bits(above), corner: corner), strongSmoothing: strong)
             let edge = Self.substituted(
                 (0..<2 * size).map { left[$0 / unit] ? Int(block[$0 * stride - 1]) : nil },
                 (0..<2 * size).map { above[$0 / unit] ? Int(block[$0 - stride]) : nil },
@@ -217,16 +217,16 @@ struct HEVCIntraTests {
                                 return isBefore && slice(other) == slice(address)
                                     && tiles.tileID[other] == tiles.tileID[address] && (isIntra || !isConstrained)
                             }
-                            let found = HEVCIntraNeighbours(
+                            let found = HEVCIntraNeighbors(
                                 x: x, y: y, size: size, grid, tables, tiles: tileLane.elements,
                                 isConstrained: isConstrained)
-                            var expectedNeighbours = HEVCIntraNeighbours(
+                            var expectedNeighbors = HEVCIntraNeighbors(
                                 left: 0, above: 0, corner: expected(x - 1, y - 1))
                             for i in 0..<size / 2 {
-                                if expected(x - 1, y + 4 * i) { expectedNeighbours.left |= 1 << UInt32(i) }
-                                if expected(x + 4 * i, y - 1) { expectedNeighbours.above |= 1 << UInt32(i) }
+                                if expected(x - 1, y + 4 * i) { expectedNeighbors.left |= 1 << UInt32(i) }
+                                if expected(x + 4 * i, y - 1) { expectedNeighbors.above |= 1 << UInt32(i) }
                             }
-                            #expect(found == expectedNeighbours, "(\(x), \(y)) of \(size)")
+                            #expect(found == expectedNeighbors, "(\(x), \(y)) of \(size)")
                         }
                     }
                 }

@@ -55,14 +55,14 @@ import Testing
                     height: grid.height),
                 reconstruction: target, poc: random(-3...300), slices: [])
             job.tiles = tiles
-            job.log2ParallelMergeLevel = random(0...1) == 0 ? 2 : random(2...tree)
+            job.log2_parallel_merge_level = random(0...1) == 0 ? 2 : random(2...tree)
             let blocks = grid.blockColumns * grid.blockRows
             textbook = Textbook(
                 width: grid.width, height: grid.height, log2Tree: tree,
                 motion: [Textbook.Motion](repeating: Textbook.Motion(), count: blocks),
                 unitNumber: [Int?](repeating: nil, count: blocks), area: [Int](repeating: -1, count: blocks))
             textbook.poc = job.poc
-            textbook.log2ParallelMerge = job.log2ParallelMergeLevel
+            textbook.log2_parallel_merge_level = job.log2_parallel_merge_level
             predictor = HEVCMotionPredictor(
                 slice, job, storage.tables, tiles: tileLane.elements, references: references)
             self.generator = generator
@@ -149,9 +149,9 @@ import Testing
             }
             slice.list0 = references(textbook.lists[0])
             slice.list1 = references(textbook.lists[1])
-            slice.isCollocatedFromList0 = slice.type == .p || chance(50)
+            slice.collocated_from_l0_flag = slice.type == .p || chance(50)
             slice.mergeCandidates = random(1...5)
-            textbook.collocatedFromList0 = slice.isCollocatedFromList0
+            textbook.collocatedFromList0 = slice.collocated_from_l0_flag
             textbook.mergeCount = slice.mergeCandidates
             textbook.isB = slice.type == .b
             predictor = HEVCMotionPredictor(
@@ -242,7 +242,7 @@ import Testing
             for index in 0...last where candidates.elements[index] != Self.convert(expected[index]) {
                 wrong.append("merge \(index) up to \(last) of \(plain)")
             }
-            let around = predictor.availability.neighbours(block)
+            let around = predictor.availability.neighbors(block)
             for list in 0..<2 {
                 for reference in textbook.lists[list].indices {
                     compared += 1

@@ -50,7 +50,7 @@ struct HEVCMotionTextbook {
     var poc = 0
     var isB = false
     var mergeCount = 5
-    var log2ParallelMerge = 2
+    var log2_parallel_merge_level = 2
     var stored: [Stored]?
     var storedPOC = 0
     var collocatedFromList0 = true
@@ -58,7 +58,7 @@ struct HEVCMotionTextbook {
     private func blockIndex(_ x: Int, _ y: Int) -> Int { (y >> 2) * (width >> 2) + x >> 2 }
 
     /// Implements 6.4.2, and 6.4.1 by what is decoded.
-    func neighbour(_ block: Block, _ x: Int, _ y: Int) -> Motion? {
+    func neighbor(_ block: Block, _ x: Int, _ y: Int) -> Motion? {
         let isSameUnit =
             (block.unitX..<(block.unitX + block.unitSize)).contains(x)
             && (block.unitY..<(block.unitY + block.unitSize)).contains(y)
@@ -79,7 +79,7 @@ struct HEVCMotionTextbook {
 
     func merge(_ original: Block) -> [Motion] {
         var block = original
-        if log2ParallelMerge > 2 && block.unitSize == 8 {
+        if log2_parallel_merge_level > 2 && block.unitSize == 8 {
             block = Block(
                 x: block.unitX, y: block.unitY, width: 8, height: 8, index: 0, mode: "2Nx2N", unitX: block.unitX,
                 unitY: block.unitY, unitSize: 8)
@@ -138,12 +138,12 @@ struct HEVCMotionTextbook {
 
     private func spatial(_ block: Block) -> [Motion] {
         func get(_ x: Int, _ y: Int) -> Motion? {
-            if block.x >> log2ParallelMerge == x >> log2ParallelMerge
-                && block.y >> log2ParallelMerge == y >> log2ParallelMerge
+            if block.x >> log2_parallel_merge_level == x >> log2_parallel_merge_level
+                && block.y >> log2_parallel_merge_level == y >> log2_parallel_merge_level
             {
                 return nil
             }
-            return neighbour(block, x, y)
+            return neighbor(block, x, y)
         }
         let isSecond = block.index == 1
         var a1 = get(block.x - 1, block.y + block.height - 1)
@@ -176,8 +176,8 @@ struct HEVCMotionTextbook {
         let placesB = [
             (block.x + block.width, block.y - 1), (block.x + block.width - 1, block.y - 1), (block.x - 1, block.y - 1),
         ]
-        let a = placesA.map { neighbour(block, $0.0, $0.1) }
-        let b = placesB.map { neighbour(block, $0.0, $0.1) }
+        let a = placesA.map { neighbor(block, $0.0, $0.1) }
+        let b = placesB.map { neighbor(block, $0.0, $0.1) }
         let isScaled = a[0] != nil || a[1] != nil
         func unscaled(_ candidates: [Motion?]) -> Vector? {
             for candidate in candidates {
@@ -235,8 +235,8 @@ struct HEVCMotionTextbook {
         if block.unitY >> log2Tree == bottom >> log2Tree && bottom < height && right < width {
             if let found = collocated(stored[bottom / 16 * columns + right / 16], x, reference) { return found }
         }
-        let (centreX, centreY) = (block.x + block.width / 2, block.y + block.height / 2)
-        return collocated(stored[centreY / 16 * columns + centreX / 16], x, reference)
+        let (centerX, centerY) = (block.x + block.width / 2, block.y + block.height / 2)
+        return collocated(stored[centerY / 16 * columns + centerX / 16], x, reference)
     }
 
     private func collocated(_ area: Stored, _ x: Int, _ reference: Int) -> Vector? {

@@ -49,10 +49,12 @@ struct HEVCSAOTests {
                         if mine != its {
                             let isLater = order[address] > order[other]
                             let judge = picture.slices[Int(isLater ? mine : its)]
-                            if !judge.filtersAcrossSlices { isCut = true }
+                            if !judge.slice_loop_filter_across_slices_enabled_flag { isCut = true }
                         }
                         let tiles = picture.job.tiles.tileID
-                        if tiles[address] != tiles[other] && !picture.job.filtersAcrossTiles { isCut = true }
+                        if tiles[address] != tiles[other] && !picture.job.loop_filter_across_tiles_enabled_flag {
+                            isCut = true
+                        }
                         edge += (value - deblocked[ny][nx]).signum()
                     }
                     // The index of SaoOffsetVal[edgeIdx], with 0 moved to the front.
@@ -126,8 +128,8 @@ struct HEVCSAOTests {
                 let original = HEVCFilterPicture<Sample>(width: 136, height: 88, log2Tree: log2Tree, &generator)
                 let slices = original.slices.map {
                     var slice = $0
-                    slice.saoLuma = true
-                    slice.saoChroma = true
+                    slice.slice_sao_luma_flag = true
+                    slice.slice_sao_chroma_flag = true
                     return slice
                 }
                 let bounds = HEVCFilterBounds(original.job, slices: slices, slice: original.tables.slice)

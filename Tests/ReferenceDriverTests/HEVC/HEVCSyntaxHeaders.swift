@@ -5,17 +5,17 @@ struct HEVCSyntaxHeaders {
     var grid: HEVCGrid
     var tiles: HEVCTiles
     var bitDepth = 8
-    var transformDepthInter = 0
-    var transformDepthIntra = 0
+    var max_transform_hierarchy_depth_inter = 0
+    var max_transform_hierarchy_depth_intra = 0
     var amp_enabled_flag = false
     var hasSAO = false
     var temporalMotion = false
-    var strongIntraSmoothing = false
-    var constrainedIntraPrediction = false
+    var strong_intra_smoothing_enabled_flag = false
+    var constrained_intra_pred_flag = false
     var hasTransformSkip = false
     var sign_data_hiding_enabled_flag = false
     var qpDeltaDepth: Int?
-    var log2ParallelMergeLevel = 2
+    var log2_parallel_merge_level = 2
     var hasHeaderExtension = false
     var cbQPOffset = 0
     var crQPOffset = 0
@@ -59,12 +59,12 @@ struct HEVCSyntaxHeaders {
         sps.putUnsigned(grid.log2CodingTreeBlock - grid.log2MinCodingBlock)
         sps.putUnsigned(grid.log2MinTransformBlock - 2)
         sps.putUnsigned(grid.log2MaxTransformBlock - grid.log2MinTransformBlock)
-        sps.putUnsigned(transformDepthInter)
-        sps.putUnsigned(transformDepthIntra)
+        sps.putUnsigned(max_transform_hierarchy_depth_inter)
+        sps.putUnsigned(max_transform_hierarchy_depth_intra)
         // Scaling lists, AMP, SAO and PCM.
         for flag in [false, amp_enabled_flag, hasSAO, false] { sps.put(flag) }
         sps.putUnsigned(0)
-        for flag in [false, temporalMotion, strongIntraSmoothing, false, false] { sps.put(flag) }
+        for flag in [false, temporalMotion, strong_intra_smoothing_enabled_flag, false, false] { sps.put(flag) }
         sps.putTrailingBits()
 
         var pps = HeaderBitWriter()
@@ -76,7 +76,7 @@ struct HEVCSyntaxHeaders {
         pps.put(true)
         for _ in 0..<2 { pps.putUnsigned(0) }
         pps.putSigned(0)
-        pps.put(constrainedIntraPrediction)
+        pps.put(constrained_intra_pred_flag)
         pps.put(hasTransformSkip)
         pps.put(qpDeltaDepth != nil)
         if let qpDeltaDepth { pps.putUnsigned(qpDeltaDepth) }
@@ -99,7 +99,7 @@ struct HEVCSyntaxHeaders {
         pps.put(0b1_0_0, 3)
         for _ in 0..<2 { pps.putSigned(0) }
         pps.put(0, 2)
-        pps.putUnsigned(log2ParallelMergeLevel - 2)
+        pps.putUnsigned(log2_parallel_merge_level - 2)
         pps.put(hasHeaderExtension)
         pps.put(false)
         pps.putTrailingBits()
@@ -134,26 +134,26 @@ struct HEVCSyntaxHeaders {
             if temporalMotion { writer.put(usesTemporalMotion) }
         }
         if hasSAO {
-            writer.put(slice.saoLuma)
-            writer.put(slice.saoChroma)
+            writer.put(slice.slice_sao_luma_flag)
+            writer.put(slice.slice_sao_chroma_flag)
         }
         if slice.type != .i {
             writer.put(true)
             writer.putUnsigned(slice.list0.count - 1)
             if slice.type == .b {
                 writer.putUnsigned(slice.list1.count - 1)
-                writer.put(slice.mvdL1Zero)
+                writer.put(slice.mvd_l1_zero_flag)
             }
-            writer.put(slice.cabacInitFlag)
+            writer.put(slice.cabac_init_flag)
             if usesTemporalMotion {
-                if slice.type == .b { writer.put(slice.isCollocatedFromList0) }
-                let count = slice.isCollocatedFromList0 ? slice.list0.count : slice.list1.count
+                if slice.type == .b { writer.put(slice.collocated_from_l0_flag) }
+                let count = slice.collocated_from_l0_flag ? slice.list0.count : slice.list1.count
                 if count > 1 { writer.putUnsigned(collocatedIndex) }
             }
             writer.putUnsigned(5 - slice.mergeCandidates)
         }
         writer.putSigned(slice.qp - 26)
-        writer.put(slice.filtersAcrossSlices)
+        writer.put(slice.slice_loop_filter_across_slices_enabled_flag)
         return SliceHeaderBits(
             prefix: [0, 0, 0, 1, (isIDR ? 19 : 1) << 1, 1], payload: writer.bytes, bitCount: writer.bitCount)
     }

@@ -43,11 +43,11 @@ struct HEVCRandomStream {
                     firstCodingTree: headers.tiles.rasterScan[start], codingTreeCount: count, type: .i,
                     qp: maker.random((maker.chance(30) ? 0 : 12)...51),
                     header: SliceHeaderBits(prefix: [], payload: [], bitCount: 0))
-                slice.isCollocatedFromList0 = content != .bipredictive || fromList0
+                slice.collocated_from_l0_flag = content != .bipredictive || fromList0
                 slice.mergeCandidates = maker.random(1...5)
-                slice.mvdL1Zero = maker.chance(50)
-                slice.saoLuma = headers.hasSAO && maker.chance(70)
-                slice.saoChroma = headers.hasSAO && maker.chance(70)
+                slice.mvd_l1_zero_flag = maker.chance(50)
+                slice.slice_sao_luma_flag = headers.hasSAO && maker.chance(70)
+                slice.slice_sao_chroma_flag = headers.hasSAO && maker.chance(70)
                 slice.hasHeaderExtension = headers.hasHeaderExtension
                 let one = HEVCReference(picture: reference, poc: 0)
                 slice.list0 = [HEVCReference](repeating: one, count: references.0)
@@ -100,8 +100,8 @@ struct HEVCRandomStream {
             reconstruction: reference, poc: poc, slices: slices)
         job.tiles = headers.tiles
         job.bitDepth = headers.bitDepth
-        job.transformDepthInter = headers.transformDepthInter
-        job.transformDepthIntra = headers.transformDepthIntra
+        job.max_transform_hierarchy_depth_inter = headers.max_transform_hierarchy_depth_inter
+        job.max_transform_hierarchy_depth_intra = headers.max_transform_hierarchy_depth_intra
         job.amp_enabled_flag = headers.amp_enabled_flag
         job.hasTransformSkip = headers.hasTransformSkip
         job.sign_data_hiding_enabled_flag = headers.sign_data_hiding_enabled_flag
@@ -116,10 +116,10 @@ struct HEVCRandomStream {
         return zip(picture.slices, picture.trees).map { slice, trees in
             var slice = slice
             slice.type = type
-            slice.cabacInitFlag = cabacInit
+            slice.cabac_init_flag = cabacInit
             if type != .b {
                 slice.list1 = []
-                slice.isCollocatedFromList0 = true
+                slice.collocated_from_l0_flag = true
             }
             if type == .i { slice.list0 = [] }
             slice.header = headers.slice(

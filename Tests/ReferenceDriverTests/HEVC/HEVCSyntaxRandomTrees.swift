@@ -168,11 +168,11 @@ struct HEVCRandomTrees {
 
     /// Chooses a mode, and its syntax by the candidates of 8.4.2.
     private mutating func makeIntraMode(x: Int, y: Int, size: Int) {
-        func neighbour(_ atX: Int, _ atY: Int) -> Int {
+        func neighbor(_ atX: Int, _ atY: Int) -> Int {
             isAvailable(atX, atY, from: x, y) ? Int(modes[(atY >> 2) * grid.blockColumns + atX >> 2]) : 1
         }
-        let a = neighbour(x - 1, y)
-        let b = y % grid.codingTreeSize == 0 ? 1 : neighbour(x, y - 1)
+        let a = neighbor(x - 1, y)
+        let b = y % grid.codingTreeSize == 0 ? 1 : neighbor(x, y - 1)
         let candidates: [Int] =
             a == b
             ? (a < 2 ? [0, 1, 26] : [a, 2 + (a + 29) % 32, 2 + (a - 2 + 1) % 32])
@@ -230,9 +230,12 @@ struct HEVCRandomTrees {
     ) {
         let isIntra = unit.mode == .intra
         let isIntraSplit = isIntra && unit.partition == .partNxN
-        let deepest = isIntra ? headers.transformDepthIntra + (isIntraSplit ? 1 : 0) : headers.transformDepthInter
+        let deepest =
+            isIntra
+            ? headers.max_transform_hierarchy_depth_intra + (isIntraSplit ? 1 : 0)
+            : headers.max_transform_hierarchy_depth_inter
         let interSplit =
-            !isIntra && headers.transformDepthInter == 0 && unit.partition != .part2Nx2N && depth == 0
+            !isIntra && headers.max_transform_hierarchy_depth_inter == 0 && unit.partition != .part2Nx2N && depth == 0
         var node = HEVCTransformNode()
         if log2Size > grid.log2MaxTransformBlock || isIntraSplit && depth == 0 || interSplit {
             node.isSplit = true

@@ -10,8 +10,8 @@ import Testing
         var headers = HEVCSyntaxHeaders(
             grid: grid,
             tiles: tiles.map { HEVCTiles(columnBounds: $0.columns, rowBounds: $0.rows) } ?? HEVCTiles(grid))
-        headers.transformDepthInter = 2
-        headers.transformDepthIntra = seed % 3
+        headers.max_transform_hierarchy_depth_inter = 2
+        headers.max_transform_hierarchy_depth_intra = seed % 3
         headers.hasSAO = true
         headers.amp_enabled_flag = true
         headers.qpDeltaDepth = 1
@@ -121,7 +121,7 @@ import Testing
                     }
                     levels.elements[0] = 40
                     let block = HEVCResidualBlock(levels: levels.elements, log2Size: log2Size)
-                    HEVCContexts.initialise(states.elements, type: .i, cabacInitFlag: false, qp: 30)
+                    HEVCContexts.initialize(states.elements, type: .i, cabac_init_flag: false, qp: 30)
                     var first = ArithmeticEncoder(destination: output.elements, byteCount: 0, states: states.elements)
                     coder.code(block, &first)
                     var bins = HEVCBinCount(states: states.elements, prices: HEVCBinPrices.shared.prices.elements)

@@ -30,7 +30,7 @@ package func openDriver(_ context: VADriverContextP?, _ environment: Environment
         }
         capabilities = personality
     }
-    if !environment.offersHEVC { capabilities.entries.removeAll { $0.codec.isOptional } }
+    if !environment.offersHEVC { capabilities.entries.removeAll { $0.codec?.isOptional == true } }
     if !(environment.processes && PictureScaler.isInstalled) {
         capabilities.entries.removeAll { $0.entrypoint == VAEntrypointVideoProc }
     }

@@ -40,9 +40,9 @@ struct H264Adapter: CodecAdapter {
     }
 
     func leading(
-        _ plan: FramePlan, _ options: FrameOptions, _ clock: PictureClock, delay: SEIMessage.InitialRemovalDelay?
+        _ plan: FramePlan, options: FrameOptions, clock: PictureClock, delay: SEIMessage.InitialRemovalDelay?
     ) -> LeadingUnits {
-        stream.headers.leading(plan, options, clock, delay: delay)
+        stream.headers.leading(plan, options: options, clock: clock, delay: delay)
     }
 
     func adopting(_ driverSets: [NALUnitKind: [UInt8]], into sets: [[UInt8]]) -> [[UInt8]] {

@@ -9,22 +9,22 @@ extension H264SliceParameters {
         reconstructions: [Surface]
     ) {
         self.init(
-            macroblockAddress: UInt32(header.first_mb_in_slice), numMacroblocks: UInt32(macroblocks),
-            sliceType: SliceType(header.slice_type))
-        picParameterSetID = UInt8(pps.pic_parameter_set_id)
-        idrPicID = UInt16(header.idr_pic_id)
-        picOrderCntLsb = UInt16(header.pic_order_cnt_lsb)
-        directSpatialMVPred = header.direct_spatial_mv_pred_flag
-        numRefIdxActiveOverride = header.overridesReferenceCount(pps)
-        numRefIdxL0ActiveMinus1 = UInt8(max(header.num_ref_idx_active[0], 1) - 1)
-        numRefIdxL1ActiveMinus1 = UInt8(max(header.num_ref_idx_active[1], 1) - 1)
-        refPicList0 = numbers.list0.map { H264Picture($0, reconstructions) }
-        refPicList1 = numbers.list1.map { H264Picture($0, reconstructions) }
-        cabacInitIDC = UInt8(header.cabac_init_idc)
-        sliceQPDelta = Int8(header.qp - pps.pic_init_qp)
-        disableDeblockingFilterIDC = UInt8(header.disable_deblocking_filter_idc)
-        sliceAlphaC0OffsetDiv2 = Int8(header.slice_alpha_c0_offset_div2)
-        sliceBetaOffsetDiv2 = Int8(header.slice_beta_offset_div2)
+            macroblock_address: UInt32(header.first_mb_in_slice), num_macroblocks: UInt32(macroblocks),
+            slice_type: SliceType(header.slice_type))
+        pic_parameter_set_id = UInt8(pps.pic_parameter_set_id)
+        idr_pic_id = UInt16(header.idr_pic_id)
+        pic_order_cnt_lsb = UInt16(header.pic_order_cnt_lsb)
+        direct_spatial_mv_pred_flag = header.direct_spatial_mv_pred_flag
+        num_ref_idx_active_override_flag = header.overridesReferenceCount(pps)
+        num_ref_idx_l0_active_minus1 = UInt8(max(header.num_ref_idx_active[0], 1) - 1)
+        num_ref_idx_l1_active_minus1 = UInt8(max(header.num_ref_idx_active[1], 1) - 1)
+        RefPicList0 = numbers.list0.map { H264Picture($0, reconstructions) }
+        RefPicList1 = numbers.list1.map { H264Picture($0, reconstructions) }
+        cabac_init_idc = UInt8(header.cabac_init_idc)
+        slice_qp_delta = Int8(header.qp - pps.pic_init_qp)
+        disable_deblocking_filter_idc = UInt8(header.disable_deblocking_filter_idc)
+        slice_alpha_c0_offset_div2 = Int8(header.slice_alpha_c0_offset_div2)
+        slice_beta_offset_div2 = Int8(header.slice_beta_offset_div2)
     }
 }
 

@@ -49,7 +49,7 @@ struct H264StreamHeaders: Sendable {
     /// - Parameter delay: The removal delay if a buffering period begins with the picture; nil signals a full decoder
     ///   buffer.
     func leading(
-        _ plan: FramePlan, _ options: FrameOptions, _ clock: PictureClock, delay: SEIMessage.InitialRemovalDelay? = nil
+        _ plan: FramePlan, options: FrameOptions, clock: PictureClock, delay: SEIMessage.InitialRemovalDelay? = nil
     ) -> LeadingUnits {
         var units = LeadingUnits()
         if accessUnitDelimiters { units.delimiter = AccessUnitDelimiter.unit(for: plan.type.sliceType) }

@@ -27,7 +27,7 @@ extension SliceHeader {
 
     /// Returns the NAL unit up to the slice data, with its start code and without emulation prevention, and its length
     /// in bits.
-    func packed(sps: SequenceParameterSet, pps: PictureParameterSet) -> (bytes: [UInt8], bitLength: Int) {
+    func packed(sps: SequenceParameterSet, pps: PictureParameterSet) -> (bytes: [UInt8], bit_length: Int) {
         var writer = BitWriter()
         writer.append(AnnexB.startCode)
         writer.u(8, NALUnit.header(nal_unit_type, nal_ref_idc: nal_ref_idc))
@@ -51,6 +51,6 @@ extension PackedHeader {
     /// Creates the packed header of a slice, up to the slice data.
     init(_ header: SliceHeader, sps: SequenceParameterSet, pps: PictureParameterSet) {
         let packed = header.packed(sps: sps, pps: pps)
-        self.init(sliceHeader: packed.bytes, bitLength: packed.bitLength)
+        self.init(sliceHeader: packed.bytes, bit_length: packed.bit_length)
     }
 }

@@ -39,9 +39,9 @@ struct HEVCAdapter: CodecAdapter {
     }
 
     func leading(
-        _ plan: FramePlan, _ options: FrameOptions, _ clock: PictureClock, delay: SEIMessage.InitialRemovalDelay?
+        _ plan: FramePlan, options: FrameOptions, clock: PictureClock, delay: SEIMessage.InitialRemovalDelay?
     ) -> LeadingUnits {
-        stream.headers.leading(plan, options, clock, delay: delay)
+        stream.headers.leading(plan, options: options, clock: clock, delay: delay)
     }
 
     /// The VPS is always vaenc's own, because it does not affect how pictures are coded.
@@ -65,17 +65,20 @@ private struct HEVCPictureSyntax: PictureSyntax {
     var prefix: [UInt8]? { nil }
 
     func picture(_ reconstructions: [Surface], _ output: CodedBuffer) -> any ParameterBuffer {
-        HEVCPictureParameters(plan, numbers, stream.headers, reconstructions: reconstructions, output: output)
+        HEVCPictureParameters(
+            plan, numbers: numbers, headers: stream.headers, reconstructions: reconstructions, output: output)
     }
 
     func slices(qp: Int, _ reconstructions: [Surface], packed: Bool) -> [SliceBuffers] {
         let headers = stream.headers
         return stream.slices.enumerated().map { index, slice in
-            let header = SliceSegmentHeader(plan, numbers, headers, firstBlock: slice.lowerBound, qp: qp)
+            let header = SliceSegmentHeader(
+                plan, numbers: numbers, headers: headers, firstBlock: slice.lowerBound, qp: qp)
             return SliceBuffers(
                 header: packed ? PackedHeader(header, headers) : nil,
                 parameters: HEVCSliceParameters(
-                    header, numbers, headers, blocks: slice.count, isLast: index + 1 == stream.slices.count,
+                    header, numbers: numbers, headers: headers, blocks: slice.count,
+                    isLast: index + 1 == stream.slices.count,
                     reconstructions: reconstructions))
         }
     }

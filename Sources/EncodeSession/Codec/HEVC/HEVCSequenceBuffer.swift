@@ -11,26 +11,26 @@ extension HEVCSequenceParameters {
         let periods = SequencePeriods(settings.structure)
         let depth = UInt32(sps.bit_depth_luma - 8)
         self.init(
-            generalProfileIDC: sps.profileTierLevel.general_profile_idc,
-            generalLevelIDC: sps.profileTierLevel.general_level_idc, intraPeriod: periods.intra,
-            intraIDRPeriod: periods.idr, ipPeriod: periods.ip,
-            picWidthInLumaSamples: UInt16(sps.pic_width_in_luma_samples),
-            picHeightInLumaSamples: UInt16(sps.pic_height_in_luma_samples),
-            log2MinLumaCodingBlockSizeMinus3: UInt8(sps.log2_min_luma_coding_block_size - 3),
-            log2DiffMaxMinLumaCodingBlockSize: UInt8(sps.log2_diff_max_min_luma_coding_block_size),
-            log2MinTransformBlockSizeMinus2: UInt8(sps.log2_min_luma_transform_block_size - 2),
-            log2DiffMaxMinTransformBlockSize: UInt8(sps.log2_diff_max_min_luma_transform_block_size),
-            maxTransformHierarchyDepthInter: UInt8(sps.max_transform_hierarchy_depth_inter),
-            maxTransformHierarchyDepthIntra: UInt8(sps.max_transform_hierarchy_depth_intra))
-        generalHighTier = sps.profileTierLevel.general_tier_flag == .high
-        if settings.rate.driverChoosesQP { bitsPerSecond = UInt32(clamping: settings.rate.bitrate) }
-        bitDepthLumaMinus8 = depth
-        bitDepthChromaMinus8 = depth
-        strongIntraSmoothing = sps.strong_intra_smoothing_enabled_flag
-        ampEnabled = sps.amp_enabled_flag
-        sampleAdaptiveOffset = sps.sample_adaptive_offset_enabled_flag
-        temporalMVP = sps.sps_temporal_mvp_enabled_flag
-        lowDelay = settings.structure.bFrames == 0
+            general_profile_idc: sps.profileTierLevel.general_profile_idc,
+            general_level_idc: sps.profileTierLevel.general_level_idc, intra_period: periods.intra,
+            intra_idr_period: periods.idr, ip_period: periods.ip,
+            pic_width_in_luma_samples: UInt16(sps.pic_width_in_luma_samples),
+            pic_height_in_luma_samples: UInt16(sps.pic_height_in_luma_samples),
+            log2_min_luma_coding_block_size_minus3: UInt8(sps.log2_min_luma_coding_block_size - 3),
+            log2_diff_max_min_luma_coding_block_size: UInt8(sps.log2_diff_max_min_luma_coding_block_size),
+            log2_min_transform_block_size_minus2: UInt8(sps.log2_min_luma_transform_block_size - 2),
+            log2_diff_max_min_transform_block_size: UInt8(sps.log2_diff_max_min_luma_transform_block_size),
+            max_transform_hierarchy_depth_inter: UInt8(sps.max_transform_hierarchy_depth_inter),
+            max_transform_hierarchy_depth_intra: UInt8(sps.max_transform_hierarchy_depth_intra))
+        general_tier_flag = sps.profileTierLevel.general_tier_flag == .high
+        if settings.rate.driverChoosesQP { bits_per_second = UInt32(clamping: settings.rate.bitrate) }
+        bit_depth_luma_minus8 = depth
+        bit_depth_chroma_minus8 = depth
+        strong_intra_smoothing_enabled_flag = sps.strong_intra_smoothing_enabled_flag
+        amp_enabled_flag = sps.amp_enabled_flag
+        sample_adaptive_offset_enabled_flag = sps.sample_adaptive_offset_enabled_flag
+        sps_temporal_mvp_enabled_flag = sps.sps_temporal_mvp_enabled_flag
+        low_delay_seq = settings.structure.bFrames == 0
         vui = sps.vui.map(VUI.init)
     }
 }
@@ -39,12 +39,12 @@ extension HEVCSequenceParameters.VUI {
     init(_ source: VUIParameters) {
         self.init()
         if let aspect = source.display.aspectRatio {
-            aspectRatioIDC = aspect.aspect_ratio_idc
-            sarWidth = UInt32(aspect.sar_width)
-            sarHeight = UInt32(aspect.sar_height)
+            aspect_ratio_idc = aspect.aspect_ratio_idc
+            sar_width = UInt32(aspect.sar_width)
+            sar_height = UInt32(aspect.sar_height)
         }
         if let timing = source.timing {
-            self.timing = .init(numUnitsInTick: timing.num_units_in_tick, timeScale: timing.time_scale)
+            self.timing = .init(vui_num_units_in_tick: timing.num_units_in_tick, vui_time_scale: timing.time_scale)
         }
     }
 }

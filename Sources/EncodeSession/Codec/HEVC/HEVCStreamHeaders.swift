@@ -26,7 +26,7 @@ struct HEVCStreamHeaders: Sendable {
             max_dec_pic_buffering: structure.storage + 1, max_num_reorder_pics: structure.reorderDepth)
         let subLayers = [SubLayerOrdering](repeating: ordering, count: structure.temporalLayers)
         let (level, tier) = settings.level.hevc
-        sps = Self.sequenceSet(settings, tools.limits, subLayers)
+        sps = Self.sequenceSet(settings, limits: tools.limits, subLayers: subLayers)
         vps = VideoParameterSet(
             profileTierLevel: ProfileTierLevel(profile: settings.profile, tier: tier, level: level),
             subLayers: subLayers)
@@ -37,7 +37,7 @@ struct HEVCStreamHeaders: Sendable {
     }
 
     private static func sequenceSet(
-        _ settings: EncodeSettings, _ limits: HEVCCapabilities, _ subLayers: [SubLayerOrdering]
+        _ settings: EncodeSettings, limits: HEVCCapabilities, subLayers: [SubLayerOrdering]
     ) -> SequenceParameterSet {
         var vui = VUIParameters(
             sampleAspectRatio: settings.sampleAspectRatio, color: settings.color, frameRate: settings.frameRate)
@@ -103,7 +103,7 @@ struct HEVCStreamHeaders: Sendable {
     /// - Parameter delay: The removal delay if a buffering period begins with the picture; nil signals a full decoder
     ///   buffer.
     func leading(
-        _ plan: FramePlan, _ options: FrameOptions, _ clock: PictureClock, delay: SEIMessage.InitialRemovalDelay? = nil
+        _ plan: FramePlan, options: FrameOptions, clock: PictureClock, delay: SEIMessage.InitialRemovalDelay? = nil
     ) -> LeadingUnits {
         var units = LeadingUnits()
         if accessUnitDelimiters {

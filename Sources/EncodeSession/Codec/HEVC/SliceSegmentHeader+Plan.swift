@@ -7,11 +7,11 @@ import VideoBase
 extension SliceSegmentHeader {
     /// Creates the header of a slice that begins with coding tree block `firstBlock`.
     init(
-        _ plan: FramePlan, _ numbers: HEVCPictureNumbers, _ headers: HEVCStreamHeaders, firstBlock: Int, qp: Int
+        _ plan: FramePlan, numbers: HEVCPictureNumbers, headers: HEVCStreamHeaders, firstBlock: Int, qp: Int
     ) {
         let type = headers.sliceType(plan.type)
         self.init(
-            nal_unit_type: numbers.nalUnitType, temporalID: numbers.temporalID, slice_type: type,
+            nal_unit_type: numbers.nal_unit_type, temporalID: numbers.temporalID, slice_type: type,
             slice_pic_order_cnt_lsb: numbers.pic_order_cnt_lsb, qp: qp)
         slice_segment_address = firstBlock
         shortTermReferences = .explicit(
@@ -42,7 +42,7 @@ extension SliceSegmentHeader {
 extension HEVCPictureNumbers {
     /// nal_unit_type, Table 7-1. IDR pictures use the type that allows leading pictures, because hardware supports no
     /// other.
-    var nalUnitType: NALUnitType {
+    var nal_unit_type: NALUnitType {
         switch kind {
         case .idr: .IDR_W_RADL
         case .cra: .CRA_NUT
@@ -60,6 +60,6 @@ extension PackedHeader {
         var writer = BitWriter()
         header.write(to: &writer, sps: headers.sps, pps: headers.pps)
         let unit = NALUnit.bytes(header.nal_unit_type, temporalID: header.temporalID, rbsp: writer.bytes)
-        self.init(.slice, AnnexB.startCode + unit, hasEmulationBytes: true)
+        self.init(.slice, AnnexB.startCode + unit, has_emulation_bytes: true)
     }
 }

@@ -47,7 +47,7 @@ final class Context: @unchecked Sendable {
         stream = StreamState(columns: widthInMacroblocks, rows: heightInMacroblocks)
         self.environment = environment
         self.monitor = monitor
-        encoder = EncodeWorker(codec: config.entry.codec, environment: environment, behavior: behavior, counts: counts)
+        encoder = EncodeWorker(environment: environment, behavior: behavior, counts: counts)
     }
 
     /// Throws unless the context can use `surface`: its size, layout and bit depth must match the context's.
@@ -62,7 +62,7 @@ final class Context: @unchecked Sendable {
         let refusal = Refusal(
             VA_STATUS_ERROR_INVALID_SURFACE,
             "surface \(surface.id) has the format \(surface.format.name), but the context encodes \(encoded.name)")
-        guard config.entry.codec.convertsSamples, surface.format.isSemiPlanar else { throw refusal }
+        guard config.entry.codec?.convertsSamples == true, surface.format.isSemiPlanar else { throw refusal }
         try environment.tolerate(.surfaceFormat, refusal)
     }
 

@@ -150,8 +150,12 @@ struct BufferRequirement {
     /// Returns nil if contexts of the config do not support the buffer type.
     init?(_ type: VABufferType, _ config: Config.Choice) {
         switch config.kind {
-        case .encode: self.init(toEncode: type, config.entry.codec)
-        case .decode: self.init(toDecode: type, config.entry.codec)
+        case .encode:
+            guard let codec = config.entry.codec else { return nil }
+            self.init(toEncode: type, codec)
+        case .decode:
+            guard let codec = config.entry.codec else { return nil }
+            self.init(toDecode: type, codec)
         case .process: self.init(toProcess: type)
         }
     }
@@ -166,34 +170,52 @@ struct BufferRequirement {
     }
 
     private init?(toDecode type: VABufferType, _ codec: DriverCodec) {
-        switch (type, codec) {
-        case (VAPictureParameterBufferType, .h264): self.init(atLeast: VAPictureParameterBufferH264.self)
-        case (VAIQMatrixBufferType, .h264): self.init(atLeast: VAIQMatrixBufferH264.self)
-        case (VASliceParameterBufferType, .h264):
-            self.init(atLeast: VASliceParameterBufferH264.self, maximumCount: 1 << 16)
-        case (VAPictureParameterBufferType, .hevc): self.init(atLeast: VAPictureParameterBufferHEVC.self)
-        case (VAIQMatrixBufferType, .hevc): self.init(atLeast: VAIQMatrixBufferHEVC.self)
-        case (VASliceParameterBufferType, .hevc):
-            self.init(atLeast: VASliceParameterBufferHEVC.self, maximumCount: 1 << 16)
-        case (VASliceDataBufferType, _): self.init(atLeast: 1, maximumCount: 1 << 28)
-        // An encoder's buffer, which some clients create in any HEVC context.
-        case (VAQMatrixBufferType, .hevc):
-            self.init(atLeast: VAQMatrixBufferHEVC.self)
-            leastUsefulBytes = .max
+        switch type {
+        case VAPictureParameterBufferType:
+            switch codec {
+            case .h264: self.init(atLeast: VAPictureParameterBufferH264.self)
+            case .hevc: self.init(atLeast: VAPictureParameterBufferHEVC.self)
+            }
+        case VAIQMatrixBufferType:
+            switch codec {
+            case .h264: self.init(atLeast: VAIQMatrixBufferH264.self)
+            case .hevc: self.init(atLeast: VAIQMatrixBufferHEVC.self)
+            }
+        case VASliceParameterBufferType:
+            switch codec {
+            case .h264: self.init(atLeast: VASliceParameterBufferH264.self, maximumCount: 1 << 16)
+            case .hevc: self.init(atLeast: VASliceParameterBufferHEVC.self, maximumCount: 1 << 16)
+            }
+        case VASliceDataBufferType: self.init(atLeast: 1, maximumCount: 1 << 28)
+        case VAQMatrixBufferType:
+            switch codec {
+            case .h264: return nil
+            // An encoder's buffer, which some clients create in any HEVC context.
+            case .hevc:
+                self.init(atLeast: VAQMatrixBufferHEVC.self)
+                leastUsefulBytes = .max
+            }
         default: return nil
         }
     }
 
     private init?(toEncode type: VABufferType, _ codec: DriverCodec) {
-        switch (type, codec) {
-        case (VAEncSequenceParameterBufferType, .h264): self.init(exactly: VAEncSequenceParameterBufferH264.self)
-        case (VAEncPictureParameterBufferType, .h264): self.init(exactly: VAEncPictureParameterBufferH264.self)
-        case (VAEncSliceParameterBufferType, .h264):
-            self.init(exactly: VAEncSliceParameterBufferH264.self, maximumCount: 1 << 16)
-        case (VAEncSequenceParameterBufferType, .hevc): self.init(exactly: VAEncSequenceParameterBufferHEVC.self)
-        case (VAEncPictureParameterBufferType, .hevc): self.init(exactly: VAEncPictureParameterBufferHEVC.self)
-        case (VAEncSliceParameterBufferType, .hevc):
-            self.init(exactly: VAEncSliceParameterBufferHEVC.self, maximumCount: 1 << 16)
+        switch type {
+        case VAEncSequenceParameterBufferType:
+            switch codec {
+            case .h264: self.init(exactly: VAEncSequenceParameterBufferH264.self)
+            case .hevc: self.init(exactly: VAEncSequenceParameterBufferHEVC.self)
+            }
+        case VAEncPictureParameterBufferType:
+            switch codec {
+            case .h264: self.init(exactly: VAEncPictureParameterBufferH264.self)
+            case .hevc: self.init(exactly: VAEncPictureParameterBufferHEVC.self)
+            }
+        case VAEncSliceParameterBufferType:
+            switch codec {
+            case .h264: self.init(exactly: VAEncSliceParameterBufferH264.self, maximumCount: 1 << 16)
+            case .hevc: self.init(exactly: VAEncSliceParameterBufferHEVC.self, maximumCount: 1 << 16)
+            }
         default: self.init(ofAnyCodec: type)
         }
     }

@@ -4,7 +4,7 @@ extension Driver {
     func createContext(config id: VAConfigID, width: Int, height: Int, targets: [VASurfaceID]) throws -> VAContextID {
         // Loading a decoder takes long, so the monitor is not held.
         let choice = try monitor.withLock { try config(id).choice }
-        let decoder = try choice.kind == .decode ? DecodeWorker(choice.entry.codec) : nil
+        let decoder = try choice.kind == .decode ? DecodeWorker(choice.entry.requiredCodec()) : nil
         return try monitor.withLock {
             let config = try config(id)
             let entry = config.entry

@@ -9,11 +9,14 @@ extension Driver {
                 throw Refusal.operationFailed("vaEndPicture was called without vaBeginPicture")
             }
             context.picture = nil
-            switch (picture, context.config.entry.codec) {
-            case (.encode(let picture), .h264): try end(picture, context, H264Backend(driver: self, context: context))
-            case (.encode(let picture), .hevc): try end(picture, context, HEVCBackend(driver: self, context: context))
-            case (.decode(let picture), _): try end(picture, context)
-            case (.process(let picture), _): try end(picture, context)
+            switch picture {
+            case .encode(let picture):
+                switch picture.codec {
+                case .h264: try end(picture, context, H264Backend(driver: self, context: context))
+                case .hevc: try end(picture, context, HEVCBackend(driver: self, context: context))
+                }
+            case .decode(let picture): try end(picture, context)
+            case .process(let picture): try end(picture, context)
             }
         }
     }
@@ -25,13 +28,13 @@ extension Driver {
         if environment.isNull {
             var units = checked.units.leading + backend.nullSlices(checked) + checked.units.trailing
             let missing = environment.nullBytes - units.reduce(0) { $0 + $1.count }
-            let filler = FillerUnit(context.config.entry.codec)
+            let filler = FillerUnit(picture.codec)
             if missing >= filler.minimumBytes { units.append(filler.bytes(missing)) }
             coded.write(
                 units, headers: checked.units.leading.count, averageQP: checked.averageQP,
                 maximumFrameBits: stream.maximumFrameBits, behavior: capabilities.behavior)
         } else {
-            try submit(checked, picture, stream, coded, context, backend)
+            try submit(checked, picture: picture, stream: stream, coded: coded, context: context, backend: backend)
         }
         context.stream = stream
     }
@@ -49,8 +52,8 @@ extension Driver {
     }
 
     private func submit<Backend: PictureBackend>(
-        _ checked: CheckedPicture<Backend.Slices>, _ picture: EncodePicture, _ stream: StreamState, _ coded: CodedBuffer,
-        _ context: Context, _ backend: Backend
+        _ checked: CheckedPicture<Backend.Slices>, picture: EncodePicture, stream: StreamState, coded: CodedBuffer,
+        context: Context, backend: Backend
     ) throws {
         let target = picture.target
         guard surfaces[target.id] === target else {

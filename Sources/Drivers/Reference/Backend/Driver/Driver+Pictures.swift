@@ -12,9 +12,11 @@ extension Driver {
             guard surface.mappings == 0 else { throw Refusal.busy("surface \(target) is mapped") }
             switch context.config.kind {
             case .encode:
-                context.picture = .encode(EncodePicture(target: surface, codec: context.config.entry.codec))
+                let codec = try context.config.entry.requiredCodec()
+                context.picture = .encode(EncodePicture(target: surface, codec: codec))
             case .decode:
-                context.picture = .decode(DecodePicture(target: surface, codec: context.config.entry.codec))
+                let codec = try context.config.entry.requiredCodec()
+                context.picture = .decode(DecodePicture(target: surface, codec: codec))
             case .process:
                 context.picture = .process(ProcessPicture(target: surface))
             }

@@ -2,7 +2,6 @@ internal import CVA
 
 /// Encodes the pictures of a context. Used on the context's thread only.
 final class EncodeWorker: @unchecked Sendable {
-    private let codec: DriverCodec
     private let environment: Environment
     let behavior: DriverBehavior
     let counts: CopyCounts
@@ -12,8 +11,7 @@ final class EncodeWorker: @unchecked Sendable {
     private var recording: ReconstructionFile?
     private var isRecordingOpened = false
 
-    init(codec: DriverCodec, environment: Environment, behavior: DriverBehavior, counts: CopyCounts) {
-        self.codec = codec
+    init(environment: Environment, behavior: DriverBehavior, counts: CopyCounts) {
         self.environment = environment
         self.behavior = behavior
         self.counts = counts
@@ -59,7 +57,7 @@ final class EncodeWorker: @unchecked Sendable {
         var filler = controller.fillerBytes(bits: 8 * bytes)
         if filler > 0 {
             // Filler that does not fit the coded buffer is not written. The decoder's buffer overflows then.
-            let unit = FillerUnit(codec)
+            let unit = FillerUnit(picture.encode.codec)
             let bytes = unit.bytes(min(filler, max(room - bytes, unit.minimumBytes)))
             filler = bytes.count
             coded.units.insert(bytes, at: coded.units.count - picture.trailing.count)

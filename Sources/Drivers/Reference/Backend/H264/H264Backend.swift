@@ -124,9 +124,9 @@ struct H264Backend: PictureBackend {
             widthInMacroblocks: columns, heightInMacroblocks: rows, source: source,
             reconstruction: reconstruction(surfaces.destination, columns, rows),
             transform8x8: header.transform_8x8_mode_flag,
-            constrainedIntraPrediction: header.constrained_intra_pred_flag,
-            chromaQPIndexOffset: header.chroma_qp_index_offset,
-            secondChromaQPIndexOffset: header.secondChromaQPIndexOffset, quality: options.quality,
+            constrained_intra_pred_flag: header.constrained_intra_pred_flag,
+            chroma_qp_index_offset: header.chroma_qp_index_offset,
+            second_chroma_qp_index_offset: header.crQPIndexOffset, quality: options.quality,
             slices: picture.slices.jobs)
         job.isReference = picture.slices.isReference
         job.intraRefresh = options.intraRefresh

@@ -9,7 +9,7 @@ final class H264NullSlices {
         var width: Int
         var type: SliceType
         var cabac: Bool
-        var cabacInitIdc: Int
+        var cabac_init_idc: Int
         var qp: Int
         /// The number of header bits in the last header byte, which CAVLC data follows directly; 0 for CABAC data,
         /// which is aligned.
@@ -25,7 +25,7 @@ final class H264NullSlices {
             let key = Key(
                 firstMacroblock: slice.firstMacroblock, macroblockCount: slice.macroblockCount, width: width,
                 type: slice.type, cabac: slice.cabac,
-                cabacInitIdc: slice.type == .i ? 0 : slice.cabacInitIdc, qp: slice.cabac ? slice.qp : 0,
+                cabac_init_idc: slice.type == .i ? 0 : slice.cabac_init_idc, qp: slice.cabac ? slice.qp : 0,
                 phase: slice.cabac ? 0 : header.bitCount % 8)
             let data = cache[key] ?? make(key)
             if cache.count > 256 { cache.removeAll() }
@@ -57,7 +57,7 @@ final class H264NullSlices {
         slice.type = key.type
         slice.qp = key.qp
         slice.cabac = key.cabac
-        slice.cabacInitIdc = key.cabacInitIdc
+        slice.cabac_init_idc = key.cabac_init_idc
         writer.begin(slice, header: SliceHeaderBits(prefix: [], payload: [0], bitCount: key.phase))
         var macroblock = MacroblockSyntax()
         macroblock.kind = key.type == .i ? .intra16x16 : .skip

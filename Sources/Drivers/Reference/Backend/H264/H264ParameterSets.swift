@@ -108,20 +108,22 @@ extension H264PictureParameterSet {
         if hasHighFields {
             try same(
                 "second_chroma_qp_index_offset", second_chroma_qp_index_offset,
-                asked.secondChromaQPIndexOffset)
+                asked.crQPIndexOffset)
         }
     }
 
     /// The offset of the QP of Cr: second_chroma_qp_index_offset, or its inferred value.
-    var secondChromaQPIndexOffset: Int { hasHighFields ? second_chroma_qp_index_offset : chroma_qp_index_offset }
+    var crQPIndexOffset: Int { hasHighFields ? second_chroma_qp_index_offset : chroma_qp_index_offset }
 }
 
 extension H264Profile {
-    init(_ profile: VAProfile) {
+    /// Throws UNSUPPORTED_PROFILE if the driver does not encode the profile.
+    init(_ profile: VAProfile) throws {
         switch profile {
         case VAProfileH264ConstrainedBaseline: self = .constrainedBaseline
         case VAProfileH264Main: self = .main
-        default: self = .high
+        case VAProfileH264High: self = .high
+        default: throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_PROFILE, "profile \(profile.rawValue) is not one of H.264")
         }
     }
 }

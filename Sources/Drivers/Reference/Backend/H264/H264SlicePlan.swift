@@ -111,11 +111,12 @@ struct H264SlicePlan {
         var job = H264SliceJob(
             firstMacroblock: Int(slice.macroblock_address), macroblockCount: Int(slice.num_macroblocks),
             type: SliceType(rawValue: slice.slice_type % 5) ?? .i, qp: Int(parameters.pic_init_qp) + Int(slice.slice_qp_delta),
-            list0: lists[0], list1: lists[1], cabac: picture.entropy_coding_mode_flag, cabacInitIdc: Int(slice.cabac_init_idc),
-            disableDeblockingFilterIdc: isControlled ? Int(slice.disable_deblocking_filter_idc) : 0,
+            list0: lists[0], list1: lists[1], cabac: picture.entropy_coding_mode_flag,
+            cabac_init_idc: Int(slice.cabac_init_idc),
+            disable_deblocking_filter_idc: isControlled ? Int(slice.disable_deblocking_filter_idc) : 0,
             filterOffsetA: isControlled ? 2 * Int(slice.slice_alpha_c0_offset_div2) : 0,
             filterOffsetB: isControlled ? 2 * Int(slice.slice_beta_offset_div2) : 0, header: header)
-        job.direct8x8Inference = sequence.direct_8x8_inference_flag
+        job.direct_8x8_inference_flag = sequence.direct_8x8_inference_flag
         let first = slice.RefPicList1.0
         job.isFirstOfList1LongTerm = first.flags & UInt32(VA_PICTURE_H264_LONG_TERM_REFERENCE) != 0
         return job

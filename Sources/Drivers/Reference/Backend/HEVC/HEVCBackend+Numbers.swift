@@ -6,8 +6,8 @@ extension HEVCBackend {
     /// Real drivers identify references by their surfaces and take the picture order count from the header. For
     /// example, hevcencode of libva-utils counts in steps of two in its buffers.
     func renumber(
-        _ parameters: inout VAEncPictureParameterBufferHEVC, _ slices: inout [VAEncSliceParameterBufferHEVC],
-        _ units: StreamUnits, _ sets: Sets, _ stream: StreamState
+        _ parameters: inout VAEncPictureParameterBufferHEVC, slices: inout [VAEncSliceParameterBufferHEVC],
+        units: StreamUnits, sets: Sets, stream: StreamState
     ) throws {
         var end = 0
         guard !parameters.isIDR, !behavior.writesOwnSets, let packed = units.slices.first,

@@ -55,7 +55,7 @@ struct HEVCBackend: PictureBackend {
             try stream.hevc.parameterSets.note($0, isOnlyRead: behavior.writesOwnSets)
         }
         let sets = try parameterSets(sequence, parameters, &units, &stream)
-        try renumber(&parameters, &buffers.slices, units, sets, stream)
+        try renumber(&parameters, slices: &buffers.slices, units: units, sets: sets, stream: stream)
         let written = sets.written
         stream.refreshBlock = written.sequence.grid.codingTreeSize
         units.end(parameters.last_picture)
@@ -100,13 +100,15 @@ struct HEVCBackend: PictureBackend {
             slices.jobs.append(
                 try planner.job(header, bits, lists, first: extent.first, count: extent.count, parameters))
         }
-        return try checked(slices, units, parameters, references, crop, picture, sequence, &stream)
+        return try checked(
+            slices, units: units, parameters: parameters, references: references, crop: crop, picture: picture,
+            sequence: sequence, stream: &stream)
     }
 
     private func checked(
-        _ slices: HEVCSlices, _ units: StreamUnits, _ parameters: VAEncPictureParameterBufferHEVC,
-        _ references: [Surface], _ crop: CroppedArea, _ picture: EncodePicture,
-        _ sequence: VAEncSequenceParameterBufferHEVC, _ stream: inout StreamState
+        _ slices: HEVCSlices, units: StreamUnits, parameters: VAEncPictureParameterBufferHEVC,
+        references: [Surface], crop: CroppedArea, picture: EncodePicture,
+        sequence: VAEncSequenceParameterBufferHEVC, stream: inout StreamState
     ) throws -> CheckedPicture<HEVCSlices> {
         let jobs = slices.jobs
         let total = jobs.reduce(0) { $0 + $1.codingTreeCount }
@@ -173,18 +175,18 @@ struct HEVCBackend: PictureBackend {
             slices: slices.jobs)
         job.tiles = slices.tiles
         job.bitDepth = sequence.bit_depth_luma
-        job.transformDepthInter = sequence.max_transform_hierarchy_depth_inter
-        job.transformDepthIntra = sequence.max_transform_hierarchy_depth_intra
+        job.max_transform_hierarchy_depth_inter = sequence.max_transform_hierarchy_depth_inter
+        job.max_transform_hierarchy_depth_intra = sequence.max_transform_hierarchy_depth_intra
         job.amp_enabled_flag = sequence.amp_enabled_flag
-        job.strongIntraSmoothing = sequence.strong_intra_smoothing_enabled_flag
-        job.constrainedIntraPrediction = picture.constrained_intra_pred_flag
+        job.strong_intra_smoothing_enabled_flag = sequence.strong_intra_smoothing_enabled_flag
+        job.constrained_intra_pred_flag = picture.constrained_intra_pred_flag
         job.hasTransformSkip = picture.transform_skip_enabled_flag
         job.sign_data_hiding_enabled_flag = picture.sign_data_hiding_enabled_flag
         job.qpDeltaDepth = picture.diff_cu_qp_delta_depth
-        job.log2ParallelMergeLevel = picture.log2_parallel_merge_level
+        job.log2_parallel_merge_level = picture.log2_parallel_merge_level
         job.cbQPOffset = picture.pps_cb_qp_offset
         job.crQPOffset = picture.pps_cr_qp_offset
-        job.filtersAcrossTiles = picture.tiles?.loop_filter_across_tiles_enabled_flag ?? true
+        job.loop_filter_across_tiles_enabled_flag = picture.tiles?.loop_filter_across_tiles_enabled_flag ?? true
         job.isReference = slices.isReference
         return job
     }

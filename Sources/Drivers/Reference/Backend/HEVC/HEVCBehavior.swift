@@ -1,7 +1,7 @@
 /// The differences between drivers in HEVC encoding that no attribute reports.
 struct HEVCBehavior: Sendable {
     /// The features that the driver uses on request although VAConfigAttribEncHEVCFeatures does not report them.
-    var honoursUnreported: Set<HEVCFeatures.Feature> = []
+    var honorsUnreported: Set<HEVCFeatures.Feature> = []
     /// Whether requests for other features that the attribute does not report are ignored. Otherwise they are rejected.
     var ignoresUnreported = false
     /// Whether the driver uses coding tree blocks of 64 samples and the deepest transform trees, independent of the

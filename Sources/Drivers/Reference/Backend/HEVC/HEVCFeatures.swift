@@ -29,7 +29,7 @@ struct HEVCFeatures {
 
     func check(_ feature: Feature, _ isUsed: Bool) throws {
         try require(
-            !isUsed || has(feature) || behavior.honoursUnreported.contains(feature) || behavior.ignoresUnreported,
+            !isUsed || has(feature) || behavior.honorsUnreported.contains(feature) || behavior.ignoresUnreported,
             "\(feature), which this driver's HEVC encoder does not have")
     }
 

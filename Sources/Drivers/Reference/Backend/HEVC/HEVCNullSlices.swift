@@ -15,8 +15,8 @@ enum HEVCNullSlices {
                 grid: HEVCGrid(width: 8, height: 8), bitDepth: sequence.bit_depth_luma), poc: 0, slices: slices)
         job.tiles = tiles
         job.bitDepth = sequence.bit_depth_luma
-        job.transformDepthInter = sequence.max_transform_hierarchy_depth_inter
-        job.transformDepthIntra = sequence.max_transform_hierarchy_depth_intra
+        job.max_transform_hierarchy_depth_inter = sequence.max_transform_hierarchy_depth_inter
+        job.max_transform_hierarchy_depth_intra = sequence.max_transform_hierarchy_depth_intra
         job.amp_enabled_flag = sequence.amp_enabled_flag
         job.hasTransformSkip = picture.transform_skip_enabled_flag
         job.sign_data_hiding_enabled_flag = picture.sign_data_hiding_enabled_flag
@@ -73,7 +73,7 @@ enum HEVCNullSlices {
         tree.units.elements[tree.unitCount] = unit
         tree.unitCount += 1
         var prediction = HEVCPredictionUnit()
-        // If all neighbours use DC or are not available, DC is the second of the most probable modes.
+        // If all neighbors use DC or are not available, DC is the second of the most probable modes.
         prediction.mpmIndex = 1
         prediction.mergeIndex = 0
         tree.predictions.elements[tree.predictionCount] = prediction

@@ -143,17 +143,17 @@ struct HEVCSlicePlan {
                 list.indices.contains(header.collocated_ref_idx), "the collocated picture is in no list")
             try checkCollocated(list[header.collocated_ref_idx].surface.id)
             job.collocated = list[header.collocated_ref_idx].reference.picture
-            job.isCollocatedFromList0 = header.collocated_from_l0_flag
+            job.collocated_from_l0_flag = header.collocated_from_l0_flag
         }
         job.mergeCandidates = header.maxNumMergeCand
-        job.mvdL1Zero = header.mvd_l1_zero_flag
-        job.cabacInitFlag = header.cabac_init_flag
-        job.disablesDeblocking = header.slice_deblocking_filter_disabled_flag
+        job.mvd_l1_zero_flag = header.mvd_l1_zero_flag
+        job.cabac_init_flag = header.cabac_init_flag
+        job.slice_deblocking_filter_disabled_flag = header.slice_deblocking_filter_disabled_flag
         job.betaOffset = 2 * header.slice_beta_offset_div2
         job.tcOffset = 2 * header.slice_tc_offset_div2
-        job.filtersAcrossSlices = header.slice_loop_filter_across_slices_enabled_flag
-        job.saoLuma = header.slice_sao_luma_flag
-        job.saoChroma = header.slice_sao_chroma_flag
+        job.slice_loop_filter_across_slices_enabled_flag = header.slice_loop_filter_across_slices_enabled_flag
+        job.slice_sao_luma_flag = header.slice_sao_luma_flag
+        job.slice_sao_chroma_flag = header.slice_sao_chroma_flag
         job.hasHeaderExtension = picture.slice_segment_header_extension_present_flag
         return job
     }

@@ -19,30 +19,36 @@ enum CodecEncoder {
     ///
     /// A new sequence may have another picture size, and in HEVC other block sizes. It then needs another encoder.
     func takes(_ work: EncodeWork) -> Bool {
-        switch (self, work) {
-        case (.h264(let encoder), .h264(let work)):
-            encoder.widthInMacroblocks == work.job.widthInMacroblocks
+        switch self {
+        case .h264(let encoder):
+            guard case .h264(let work) = work else { return false }
+            return encoder.widthInMacroblocks == work.job.widthInMacroblocks
                 && encoder.heightInMacroblocks == work.job.heightInMacroblocks
-        case (.hevc(let encoder), .hevc(let work)): encoder.grid == work.job.grid && work.job.bitDepth == 8
-        case (.hevc10(let encoder), .hevc(let work)): encoder.grid == work.job.grid && work.job.bitDepth > 8
-        default: false
+        case .hevc(let encoder):
+            guard case .hevc(let work) = work else { return false }
+            return encoder.grid == work.job.grid && work.job.bitDepth == 8
+        case .hevc10(let encoder):
+            guard case .hevc(let work) = work else { return false }
+            return encoder.grid == work.job.grid && work.job.bitDepth > 8
         }
     }
 
     /// Encodes a picture for which `takes` is true.
     func encode(_ work: EncodeWork, _ parameters: EncodePassParameters) -> EncodedSlices {
-        switch (self, work) {
-        case (.h264(let encoder), .h264(let work)):
+        let nothing = EncodedSlices(units: [], averageQP: 0, intraShare: 0)
+        switch self {
+        case .h264(let encoder):
+            guard case .h264(let work) = work else { return nothing }
             let job = work.job(parameters)
             let sum = job.slices.reduce(0) { $0 + $1.qp * $1.macroblockCount }
             return EncodedSlices(
                 encoder.encode(job), areas: job.widthInMacroblocks * job.heightInMacroblocks, sliceQPSum: sum)
-        case (.hevc(let encoder), .hevc(let work)):
+        case .hevc(let encoder):
+            guard case .hevc(let work) = work else { return nothing }
             return encodeHEVC(work, parameters) { encoder.encode($0) }
-        case (.hevc10(let encoder), .hevc(let work)):
+        case .hevc10(let encoder):
+            guard case .hevc(let work) = work else { return nothing }
             return encodeHEVC(work, parameters) { encoder.encode($0) }
-        default:
-            return EncodedSlices(units: [], averageQP: 0, intraShare: 0)
         }
     }
 

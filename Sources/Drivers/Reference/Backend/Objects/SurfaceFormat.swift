@@ -42,21 +42,25 @@ struct SurfaceFormat: Sendable, Hashable {
     var isRGB: Bool { rtFormat == UInt32(VA_RT_FORMAT_RGB32) }
 
     static let nv12 = SurfaceFormat(
-        VA_FOURCC_NV12, VA_RT_FORMAT_YUV420, 12, "NV12",
-        [luma, Plane(bytes: 2, across: 1, down: 1, drmFormat: drm("GR88"))])
+        VA_FOURCC_NV12, rtFormat: VA_RT_FORMAT_YUV420, bitsPerPixel: 12, drmName: "NV12",
+        planes: [luma, Plane(bytes: 2, across: 1, down: 1, drmFormat: drm("GR88"))])
     static let p010 = SurfaceFormat(
-        VA_FOURCC_P010, VA_RT_FORMAT_YUV420_10, 24, "P010",
-        [Plane(bytes: 2, drmFormat: drm("R16 ")), Plane(bytes: 4, across: 1, down: 1, drmFormat: drm("GR32"))])
-    static let i420 = SurfaceFormat(VA_FOURCC_I420, VA_RT_FORMAT_YUV420, 12, "YU12", [luma, quarter, quarter])
+        VA_FOURCC_P010, rtFormat: VA_RT_FORMAT_YUV420_10, bitsPerPixel: 24, drmName: "P010",
+        planes: [Plane(bytes: 2, drmFormat: drm("R16 ")), Plane(bytes: 4, across: 1, down: 1, drmFormat: drm("GR32"))])
+    static let i420 = SurfaceFormat(
+        VA_FOURCC_I420, rtFormat: VA_RT_FORMAT_YUV420, bitsPerPixel: 12, drmName: "YU12",
+        planes: [luma, quarter, quarter])
     /// Planar 4:2:0 with Cr before Cb.
-    static let yv12 = SurfaceFormat(VA_FOURCC_YV12, VA_RT_FORMAT_YUV420, 12, "YV12", [luma, quarter, quarter])
-    static let yuy2 = SurfaceFormat(VA_FOURCC_YUY2, VA_RT_FORMAT_YUV422, 16, "YUYV")
-    static let uyvy = SurfaceFormat(VA_FOURCC_UYVY, VA_RT_FORMAT_YUV422, 16, "UYVY")
+    static let yv12 = SurfaceFormat(
+        VA_FOURCC_YV12, rtFormat: VA_RT_FORMAT_YUV420, bitsPerPixel: 12, drmName: "YV12",
+        planes: [luma, quarter, quarter])
+    static let yuy2 = SurfaceFormat(VA_FOURCC_YUY2, rtFormat: VA_RT_FORMAT_YUV422, bitsPerPixel: 16, drmName: "YUYV")
+    static let uyvy = SurfaceFormat(VA_FOURCC_UYVY, rtFormat: VA_RT_FORMAT_YUV422, bitsPerPixel: 16, drmName: "UYVY")
     // VA-API lists the bytes in memory order. DRM lists them from the high to the low byte of a little-endian word.
-    static let bgra = SurfaceFormat(VA_FOURCC_BGRA, VA_RT_FORMAT_RGB32, 32, "AR24")
-    static let bgrx = SurfaceFormat(VA_FOURCC_BGRX, VA_RT_FORMAT_RGB32, 32, "XR24")
-    static let rgba = SurfaceFormat(VA_FOURCC_RGBA, VA_RT_FORMAT_RGB32, 32, "AB24")
-    static let rgbx = SurfaceFormat(VA_FOURCC_RGBX, VA_RT_FORMAT_RGB32, 32, "XB24")
+    static let bgra = SurfaceFormat(VA_FOURCC_BGRA, rtFormat: VA_RT_FORMAT_RGB32, bitsPerPixel: 32, drmName: "AR24")
+    static let bgrx = SurfaceFormat(VA_FOURCC_BGRX, rtFormat: VA_RT_FORMAT_RGB32, bitsPerPixel: 32, drmName: "XR24")
+    static let rgba = SurfaceFormat(VA_FOURCC_RGBA, rtFormat: VA_RT_FORMAT_RGB32, bitsPerPixel: 32, drmName: "AB24")
+    static let rgbx = SurfaceFormat(VA_FOURCC_RGBX, rtFormat: VA_RT_FORMAT_RGB32, bitsPerPixel: 32, drmName: "XB24")
 
     /// All formats. The first format of an RT format is the default for surfaces of that RT format.
     static let all = [nv12, i420, yv12, p010, yuy2, uyvy, bgra, bgrx, rgba, rgbx]
@@ -72,7 +76,7 @@ struct SurfaceFormat: Sendable, Hashable {
     }
 
     /// - Parameter planes: The planes, or nil for one plane of pixels or, in 4:2:2, of pixel pairs.
-    private init(_ fourcc: Int32, _ rtFormat: Int32, _ bitsPerPixel: Int, _ drmName: String, _ planes: [Plane]? = nil) {
+    private init(_ fourcc: Int32, rtFormat: Int32, bitsPerPixel: Int, drmName: String, planes: [Plane]? = nil) {
         self.fourcc = UInt32(fourcc)
         self.rtFormat = UInt32(rtFormat)
         self.bitsPerPixel = bitsPerPixel

@@ -93,7 +93,7 @@ enum Personality {
             behavior.hevc.equalizesSlices = true
         } else if name.hasPrefix("iHD") {
             behavior.hevc.needsUniformOffsets = true
-            behavior.hevc.honoursUnreported = [.strongIntraSmoothing, .constrainedIntra, .deblockingDisable]
+            behavior.hevc.honorsUnreported = [.strongIntraSmoothing, .constrainedIntra, .deblockingDisable]
         }
         return behavior
     }

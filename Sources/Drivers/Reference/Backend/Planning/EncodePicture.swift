@@ -20,6 +20,7 @@ struct RenderedHeader {
 /// values, so that clients may destroy or refill the buffers at once.
 struct EncodePicture {
     let target: Surface
+    let codec: DriverCodec
     var buffers: ClientBuffers
     var packed: [RenderedHeader] = []
     /// The parameters of a packed header whose data buffer is not rendered yet.
@@ -30,6 +31,7 @@ struct EncodePicture {
 
     init(target: Surface, codec: DriverCodec) {
         self.target = target
+        self.codec = codec
         buffers = ClientBuffers(codec)
     }
 }

@@ -3,6 +3,13 @@ enum EncodeWork: Sendable {
     case h264(H264Work)
     case hevc(HEVCWork)
 
+    var codec: DriverCodec {
+        switch self {
+        case .h264: .h264
+        case .hevc: .hevc
+        }
+    }
+
     var reconstruction: Reconstruction {
         switch self {
         case .h264(let work): .h264(work.job.reconstruction)

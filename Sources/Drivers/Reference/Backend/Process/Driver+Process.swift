@@ -28,16 +28,17 @@ extension Driver {
         for surface in sources + [target] where surface.isWritten { _ = wait(for: surface) }
         let whole = PixelArea(memory: try target.memory(), layout: target.layout, x: 0, y: 0)
         var inner: Rectangle?
-        var colour: BackgroundColour?
+        var color: BackgroundColor?
         let steps = try zip(picture.operations, sources).map { operation, source in
             let meanings = operation.meanings(from: source.layout, to: target.layout)
             let region = try (operation.targetRegion ?? target.whole).alignedToChroma(in: target.layout)
             inner = inner ?? region
-            colour = colour ?? BackgroundColour(argb: operation.background, target.format, meanings.target)
-            return try step(operation, meanings, source, whole, region, context)
+            color = color ?? BackgroundColor(argb: operation.background, target.format, meanings.target)
+            return try step(
+                operation, meanings: meanings, source: source, target: whole, region: region, context: context)
         }
-        guard let inner, let colour else { return }
-        let task = ProcessTask(whole, inner: inner, colour: colour, steps: steps, counts: counts)
+        guard let inner, let color else { return }
+        let task = ProcessTask(whole, inner: inner, color: color, steps: steps, counts: counts)
         try context.submit(Job(contextID: context.id, task: task, surfaces: sources + [target]))
         target.clientWrote()
     }
@@ -50,8 +51,8 @@ extension Driver {
     }
 
     private func step(
-        _ operation: ProcessOperation, _ meanings: (source: SampleMeaning, target: SampleMeaning), _ source: Surface,
-        _ target: PixelArea, _ region: Rectangle, _ context: Context
+        _ operation: ProcessOperation, meanings: (source: SampleMeaning, target: SampleMeaning), source: Surface,
+        target: PixelArea, region: Rectangle, context: Context
     ) throws -> ProcessStep {
         let part = try (operation.sourceRegion ?? source.whole).alignedToChroma(in: source.layout)
         let conversion = PictureScaler.Conversion(

@@ -10,8 +10,8 @@ struct ProcessOperation {
     var targetRegion: Driver.Rectangle?
     /// The background color: A, R, G and B; A is the highest byte.
     var background: UInt32
-    var sourceColour: ColourProperties
-    var targetColour: ColourProperties
+    var sourceColor: ColorProperties
+    var targetColor: ColorProperties
     /// VA_FILTER_SCALING_… and VA_FILTER_INTERPOLATION_…
     var scaling: UInt32
     /// The field whose rows are used for deinterlacing; nil if the picture is not deinterlaced.
@@ -20,7 +20,7 @@ struct ProcessOperation {
     enum Field { case top, bottom }
 
     /// A color standard, with its range and matrix.
-    struct ColourProperties {
+    struct ColorProperties {
         var standard: VAProcColorStandardType
         /// VA_SOURCE_RANGE_…
         var range: UInt8
@@ -44,11 +44,11 @@ struct ProcessOperation {
         sourceRegion = unsafe parameters.surface_region.map { unsafe Driver.Rectangle($0.pointee) }
         targetRegion = unsafe parameters.output_region.map { unsafe Driver.Rectangle($0.pointee) }
         background = unsafe parameters.output_background_color
-        sourceColour = ColourProperties(
+        sourceColor = ColorProperties(
             standard: unsafe parameters.surface_color_standard,
             range: unsafe parameters.input_color_properties.color_range,
             matrix: unsafe parameters.input_color_properties.matrix_coefficients)
-        targetColour = ColourProperties(
+        targetColor = ColorProperties(
             standard: unsafe parameters.output_color_standard,
             range: unsafe parameters.output_color_properties.color_range,
             matrix: unsafe parameters.output_color_properties.matrix_coefficients)

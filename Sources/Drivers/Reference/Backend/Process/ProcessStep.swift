@@ -90,12 +90,12 @@ extension PixelArea {
     }
 
     /// Fills a rectangle. Its left and upper edges must be on the chroma grid.
-    func fill(x left: Int, y top: Int, width: Int, height: Int, with colour: BackgroundColour) {
+    func fill(x left: Int, y top: Int, width: Int, height: Int, with color: BackgroundColor) {
         guard width > 0, height > 0 else { return }
         var part = self
         (part.x, part.y) = (x + left, y + top)
         for (index, plane) in layout.format.planes.enumerated() {
-            let element = colour.elements[index]
+            let element = color.elements[index]
             let count = plane.rowBytes(width: width)
             let first = part.start(plane: index, row: 0)
             for offset in 0..<count { first[offset] = element[offset % element.count] }

@@ -9,17 +9,17 @@ final class ProcessTask: PictureTask, @unchecked Sendable {
     }
 
     private let target: PixelArea
-    private let colour: BackgroundColour
+    private let color: BackgroundColor
     private let bars: [Bar]
     private let steps: [ProcessStep]
     private let counts: CopyCounts
 
     /// - Parameter inner: the target region of the first picture.
     init(
-        _ target: PixelArea, inner: Driver.Rectangle, colour: BackgroundColour, steps: [ProcessStep], counts: CopyCounts
+        _ target: PixelArea, inner: Driver.Rectangle, color: BackgroundColor, steps: [ProcessStep], counts: CopyCounts
     ) {
         self.target = target
-        self.colour = colour
+        self.color = color
         self.steps = steps
         self.counts = counts
         let (width, height) = (target.layout.width, target.layout.height)
@@ -34,7 +34,7 @@ final class ProcessTask: PictureTask, @unchecked Sendable {
     func run() {
         for (index, step) in steps.enumerated() {
             if index == 0 {
-                for bar in bars { target.fill(x: bar.x, y: bar.y, width: bar.width, height: bar.height, with: colour) }
+                for bar in bars { target.fill(x: bar.x, y: bar.y, width: bar.width, height: bar.height, with: color) }
             }
             step.run()
         }

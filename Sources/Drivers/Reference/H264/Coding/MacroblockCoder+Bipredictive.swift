@@ -63,7 +63,7 @@ extension MacroblockCoder {
 
     /// Whether transform_size_8x8_flag may be 1 for an inter macroblock of this kind, H.264 7.3.5.
     var mayTransform8x8: Bool {
-        if !allowsTransform8x8 || sliceType != .b || direct8x8Inference { return allowsTransform8x8 }
+        if !allowsTransform8x8 || sliceType != .b || direct_8x8_inference_flag { return allowsTransform8x8 }
         return kind != .direct && (kind != .inter8x8 || directQuadrants == 0)
     }
 

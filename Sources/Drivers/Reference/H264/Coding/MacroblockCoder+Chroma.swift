@@ -3,7 +3,7 @@
 extension MacroblockCoder {
     /// Returns the best intra_chroma_pred_mode and its cost. Leaves its prediction in `candidate`.
     mutating func predictIntraChroma(_ candidate: CandidatePointers) -> (mode: Int, cost: Int) {
-        loadChromaNeighbourhood(candidate)
+        loadChromaNeighborhood(candidate)
         let stride = H264Scratch.workStride
         var best = (mode: 0, cost: Int.max)
         for mode in 0..<4 {
@@ -31,15 +31,17 @@ extension MacroblockCoder {
     /// Codes the residual relative to the chroma prediction in `candidate`. Returns CodedBlockPatternChroma: 0 no
     /// levels, 1 DC only, 2 DC and AC.
     mutating func codeChroma(_ candidate: CandidatePointers, intra: Bool) -> Int {
-        let cb = codeChromaPlane(0, sourceCb, candidate.cb, cbQuantizer, candidate, intra: intra)
-        let cr = codeChromaPlane(1, sourceCr, candidate.cr, crQuantizer, candidate, intra: intra)
+        let cb = codeChromaPlane(
+            0, original: sourceCb, block: candidate.cb, quantizer: cbQuantizer, candidate: candidate, intra: intra)
+        let cr = codeChromaPlane(
+            1, original: sourceCr, block: candidate.cr, quantizer: crQuantizer, candidate: candidate, intra: intra)
         let pattern = max(cb, cr)
         return pattern
     }
 
     @inline(never) private mutating func codeChromaPlane(
-        _ plane: Int, _ original: ElementPointer<UInt8>, _ block: ElementPointer<UInt8>, _ quantizer: H264Quantizer,
-        _ candidate: CandidatePointers, intra: Bool
+        _ plane: Int, original: ElementPointer<UInt8>, block: ElementPointer<UInt8>, quantizer: H264Quantizer,
+        candidate: CandidatePointers, intra: Bool
     ) -> Int {
         let stride = H264Scratch.workStride
         if !intra && H264BlockCost.sad8(original, block, stride, height: 8) < quantizer.zeroLevelSAD4x4 {

@@ -233,28 +233,32 @@ extension MacroblockCoder {
         switch kind {
         case .inter16x16:
             let prediction = predict16x16(Int(indices[0]))
-            put(0, 15, prediction, differences, indices)
+            put(0, blocks: 15, prediction: prediction, differences: differences, indices: indices)
         case .inter16x8:
             for i in 0..<2 {
                 let prediction = predict16x8(i, Int(indices[2 &* i]))
-                put(2 &* i, i == 0 ? 0b0011 : 0b1100, prediction, differences, indices)
+                put(
+                    2 &* i, blocks: i == 0 ? 0b0011 : 0b1100, prediction: prediction, differences: differences,
+                    indices: indices)
             }
         case .inter8x16:
             for i in 0..<2 {
                 let prediction = predict8x16(i, Int(indices[i]))
-                put(i, i == 0 ? 0b0101 : 0b1010, prediction, differences, indices)
+                put(
+                    i, blocks: i == 0 ? 0b0101 : 0b1010, prediction: prediction, differences: differences,
+                    indices: indices)
             }
         default:
             for i in 0..<4 {
                 let prediction = predict8x8(i, Int(indices[i]))
-                put(i, 1 &<< i, prediction, differences, indices)
+                put(i, blocks: 1 &<< i, prediction: prediction, differences: differences, indices: indices)
             }
         }
     }
 
     @inline(__always) private mutating func put(
-        _ block: Int, _ blocks: Int, _ prediction: MotionVector, _ differences: ElementPointer<MotionVector>,
-        _ indices: ElementPointer<Int8>
+        _ block: Int, blocks: Int, prediction: MotionVector, differences: ElementPointer<MotionVector>,
+        indices: ElementPointer<Int8>
     ) {
         let motion = motionCache[MotionSearch.candidates &+ block]
         let difference = motion - prediction

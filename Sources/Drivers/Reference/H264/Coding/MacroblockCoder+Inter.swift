@@ -2,7 +2,7 @@
 
 extension MacroblockCoder {
     mutating func decideInter() {
-        loadMotionNeighbours()
+        loadMotionNeighbors()
         skipVector = predictSkip()
         let maySkip = mayUse(skipVector, reference: 0)
         if maySkip && trySkip() {

@@ -1,9 +1,9 @@
 // Intra 16×16 luma: choice of the mode, and coding.
 
 extension MacroblockCoder {
-    /// Returns the best Intra16x16PredMode and its cost. Loads the neighbourhood of `intra16`.
+    /// Returns the best Intra16x16PredMode and its cost. Loads the neighborhood of `intra16`.
     mutating func chooseIntra16x16() -> (mode: Int, cost: Int) {
-        loadLumaNeighbourhood(intra16)
+        loadLumaNeighborhood(intra16)
         var best = (mode: 2, cost: Int.max)
         for mode in 0..<4 {
             switch mode {
@@ -23,7 +23,7 @@ extension MacroblockCoder {
         return best
     }
 
-    /// Codes the luma as intra 16×16 into `intra16`, whose neighbourhood must be loaded. Returns the luma coded block
+    /// Codes the luma as intra 16×16 into `intra16`, whose neighborhood must be loaded. Returns the luma coded block
     /// pattern.
     mutating func codeIntra16x16(mode: Int) -> Int {
         let stride = H264Scratch.workStride

@@ -11,13 +11,13 @@ enum LumaBlocks {
 }
 
 extension MacroblockCoder {
-    /// Returns Intra4x4PredMode of the 4×4 block to the left in the neighbouring macroblock, or −1 if it is not
+    /// Returns Intra4x4PredMode of the 4×4 block to the left in the neighboring macroblock, or −1 if it is not
     /// available.
     @inline(__always) private mutating func modeLeft(_ row: Int) -> Int {
         hasLeft ? Int(tables.intraModes[(y &* 4 &+ row) &* width &* 4 &+ x &* 4 &- 1]) : -1
     }
 
-    /// Returns Intra4x4PredMode of the 4×4 block above in the neighbouring macroblock, or −1 if it is not available.
+    /// Returns Intra4x4PredMode of the 4×4 block above in the neighboring macroblock, or −1 if it is not available.
     @inline(__always) private mutating func modeAbove(_ column: Int) -> Int {
         hasTop ? Int(tables.intraModes[(y &* 4 &- 1) &* width &* 4 &+ x &* 4 &+ column]) : -1
     }
@@ -30,7 +30,7 @@ extension MacroblockCoder {
         return left < 0 || above < 0 ? H264IntraMode.dc : min(left, above)
     }
 
-    /// Collects the neighbouring samples of a 4×4 block in `edges`.
+    /// Collects the neighboring samples of a 4×4 block in `edges`.
     @inline(__always) private mutating func gatherEdges4x4(_ block: ElementPointer<UInt8>, hasAboveRight: Bool) {
         let stride = H264Scratch.workStride
         let e = edges.samples
@@ -55,7 +55,7 @@ extension MacroblockCoder {
     /// Codes the luma as intra 4×4 into `candidate`. Returns its cost and luma coded block pattern, or nil as soon as
     /// the cost reaches `limit`.
     mutating func codeIntra4x4(_ candidate: CandidatePointers, limit: Int) -> (cost: Int, pattern: Int)? {
-        loadLumaNeighbourhood(candidate)
+        loadLumaNeighborhood(candidate)
         let stride = H264Scratch.workStride
         var cost = 0
         var pattern = 0

@@ -1,7 +1,7 @@
 // Intra 8×8 macroblocks: choice of the modes, and coding.
 
 extension MacroblockCoder {
-    /// Collects the neighbouring samples of an 8×8 block and stores them in `edges` after the filter of H.264
+    /// Collects the neighboring samples of an 8×8 block and stores them in `edges` after the filter of H.264
     /// 8.3.2.2.1.
     private mutating func gatherEdges8x8(_ block: ElementPointer<UInt8>, left: Bool, top: Bool, corner: Bool, aboveRight: Bool) {
         let stride = H264Scratch.workStride
@@ -13,7 +13,7 @@ extension MacroblockCoder {
         let last = block[7 &- stride]
         e.store(17, aboveRight ? block.load(8 &- stride, as: UInt64.self) : UInt64(last) &* 0x0101_0101_0101_0101)
         e[25] = e[24]
-        // If the corner is not available, its neighbour takes its place. The filter then gives that neighbour the
+        // If the corner is not available, its neighbor takes its place. The filter then gives that neighbor the
         // weight 3.
         if !corner { e[8] = e[9] }
         rawEdges.derive(vectors: 2)
@@ -37,7 +37,7 @@ extension MacroblockCoder {
     /// Codes the luma as intra 8×8 into `candidate`. Returns its cost and luma coded block pattern, or nil as soon as
     /// the cost reaches `limit`.
     mutating func codeIntra8x8(_ candidate: CandidatePointers, limit: Int) -> (cost: Int, pattern: Int)? {
-        loadLumaNeighbourhood(candidate)
+        loadLumaNeighborhood(candidate)
         let stride = H264Scratch.workStride
         var cost = 0
         var pattern = 0

@@ -222,12 +222,12 @@ extension MacroblockCoder {
             select(list)
             let reference = found[list].reference
             let range = searchRange(partition, reference: reference)
-            let centre = motions[list]
+            let center = motions[list]
             for i in 0..<8 {
                 // The four sides come first, then the four corners.
                 let (dx, dy) = i < 4 ? MotionSearch.diamond(i) : (i & 1 &* 2 &- 1, i & 2 &- 1)
                 if i >= 4 && preset.pairRounds < 3 { break }
-                let (toX, toY) = (Int(centre.x) &+ dx, Int(centre.y) &+ dy)
+                let (toX, toY) = (Int(center.x) &+ dx, Int(center.y) &+ dy)
                 if !range.contains(toX, toY) { continue }
                 let cost = motionCost(toX, toY, predictors[list])
                 let others = cost &+ bits[1 &- list] &+ fixedCost
@@ -241,7 +241,7 @@ extension MacroblockCoder {
                     bits[list] = cost
                 }
             }
-            if motions[list] == centre {
+            if motions[list] == center {
                 idle &+= 1
             } else {
                 idle = 0

@@ -1,4 +1,4 @@
-// Access to samples: the source macroblock, the neighbourhood for intra prediction, and the reconstruction.
+// Access to samples: the source macroblock, the neighborhood for intra prediction, and the reconstruction.
 
 extension MacroblockCoder {
     /// Copies the macroblock from the client's surface. Outside the surface, its last column and row are repeated.
@@ -41,8 +41,8 @@ extension MacroblockCoder {
     var reconstructedLuma: ElementPointer<UInt8> { planes.luma + (y &* 16 &* stride &+ x &* 16) }
     var reconstructedChroma: ElementPointer<UInt8> { planes.chroma + (y &* 8 &* stride &+ x &* 16) }
 
-    /// Copies the neighbouring samples of the macroblock to the border of the luma of `candidate`.
-    mutating func loadLumaNeighbourhood(_ candidate: CandidatePointers) {
+    /// Copies the neighboring samples of the macroblock to the border of the luma of `candidate`.
+    mutating func loadLumaNeighborhood(_ candidate: CandidatePointers) {
         let from = reconstructedLuma
         let to = candidate.luma
         // Unavailable samples are copied too, which is within the margin of the plane, but they are not used.
@@ -52,8 +52,8 @@ extension MacroblockCoder {
         for row in 0..<16 { to[row &* H264Scratch.workStride &- 1] = from[row &* stride &- 1] }
     }
 
-    /// Copies the neighbouring samples of the macroblock to the border of the chroma of `candidate`.
-    mutating func loadChromaNeighbourhood(_ candidate: CandidatePointers) {
+    /// Copies the neighboring samples of the macroblock to the border of the chroma of `candidate`.
+    mutating func loadChromaNeighborhood(_ candidate: CandidatePointers) {
         let from = reconstructedChroma
         let (cb, cr) = (candidate.cb, candidate.cr)
         let above: Bytes = from.load(0 &- stride)

@@ -33,7 +33,7 @@ struct MacroblockCoder {
     var referenceCounts = SIMD2(0, 0)
     /// `stillBlocks` of the first picture of list 1, or nil if that picture is a long-term reference.
     var colocatedStillBlocks: ElementPointer<UInt8>?
-    var direct8x8Inference = true
+    var direct_8x8_inference_flag = true
     /// The planes of the pictures in the lists, with `listLength` entries for each list, and a number that identifies
     /// each distinct picture.
     let referencesOfLists: ElementPointer<ReferencePlanes>
@@ -61,7 +61,7 @@ struct MacroblockCoder {
     var hasTop = false
     var hasTopLeft = false
     var hasTopRight = false
-    /// The availability of the neighbours for intra prediction. With constrained intra prediction, inter macroblocks
+    /// The availability of the neighbors for intra prediction. With constrained intra prediction, inter macroblocks
     /// are not available.
     var intraLeft = false
     var intraTop = false
@@ -85,7 +85,7 @@ struct MacroblockCoder {
     var list = 0
     var references: ElementPointer<ReferencePlanes>
     var referenceCount = 0
-    /// Vectors and reference indices of the macroblock and its neighbours; see `MotionCache`.
+    /// Vectors and reference indices of the macroblock and its neighbors; see `MotionCache`.
     var motionCache: ElementPointer<MotionVector>
     var referenceCache: ElementPointer<Int8>
     let motionCaches: ElementPointer<MotionVector>
@@ -130,8 +130,8 @@ struct MacroblockCoder {
         self.tables = tables
         preset = H264SpeedPreset(quality: job.quality, choosesLevels: job.choosesLevels)
         allowsTransform8x8 = job.transform8x8
-        constrainedIntra = job.constrainedIntraPrediction
-        chromaOffsets = SIMD2(job.chromaQPIndexOffset, job.secondChromaQPIndexOffset)
+        constrainedIntra = job.constrained_intra_pred_flag
+        chromaOffsets = SIMD2(job.chroma_qp_index_offset, job.second_chroma_qp_index_offset)
         verticalRange = MotionLimits.verticalRange(macroblocks: width * height)
         self.quantizers = quantizers
         hasBipredictiveSlices = job.slices.contains { $0.type == .b }
@@ -177,7 +177,7 @@ struct MacroblockCoder {
         sliceType = slice.type
         referenceCounts = SIMD2(slice.list0.count, slice.list1.count)
         colocatedStillBlocks = slice.isFirstOfList1LongTerm ? nil : slice.list1.first?.stillBlocks
-        direct8x8Inference = slice.direct8x8Inference
+        direct_8x8_inference_flag = slice.direct_8x8_inference_flag
         lastQP = slice.qp
         select(0)
         setQP(slice.qp)

@@ -19,10 +19,10 @@ extension CABACCoder {
         static let chromaAC = Category(flag: 101, significant: 152, last: 213, magnitude: 266, capacity: 15)
     }
 
-    /// Writes the residual and sets coded_block_flag in `grid`. `neighbours` are the DC flags of the left and the upper
+    /// Writes the residual and sets coded_block_flag in `grid`. `neighbors` are the DC flags of the left and the upper
     /// macroblock. Returns the DC flags of this macroblock.
     mutating func writeResidual(
-        _ macroblock: borrowing MacroblockSyntax, transform8x8: Bool, neighbours: (UInt8, UInt8), grid: BlockCountGrid
+        _ macroblock: borrowing MacroblockSyntax, transform8x8: Bool, neighbors: (UInt8, UInt8), grid: BlockCountGrid
     ) -> UInt8 {
         let levels = macroblock.levels.elements
         let counts = macroblock.nonZeroCounts.elements
@@ -32,7 +32,7 @@ extension CABACCoder {
         if intra16x16 {
             let mask = (levels + MacroblockLevels.lumaDC).nonZeroMask16()
             arithmetic.encode(
-                Category.lumaDC.flag + Int(neighbours.0 & 1) + 2 * Int(neighbours.1 & 1), mask != 0 ? 1 : 0)
+                Category.lumaDC.flag + Int(neighbors.0 & 1) + 2 * Int(neighbors.1 & 1), mask != 0 ? 1 : 0)
             if mask != 0 {
                 flags = 1
                 writeLevels(levels + MacroblockLevels.lumaDC, mask: mask, .lumaDC)
@@ -62,7 +62,7 @@ extension CABACCoder {
             var mask: UInt32 = 0
             for index in 0..<4 where source[index] != 0 { mask |= 1 << UInt32(index) }
             let bit = UInt8(plane + 1)
-            let context = Int(neighbours.0 >> bit & 1) + 2 * Int(neighbours.1 >> bit & 1)
+            let context = Int(neighbors.0 >> bit & 1) + 2 * Int(neighbors.1 >> bit & 1)
             arithmetic.encode(Category.chromaDC.flag + context, mask != 0 ? 1 : 0)
             if mask != 0 {
                 flags |= 1 << bit

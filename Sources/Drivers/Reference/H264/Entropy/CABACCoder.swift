@@ -12,12 +12,12 @@ struct CABACCoder {
     init(arithmetic: ArithmeticEncoder) { self.arithmetic = arithmetic }
 
     /// Sets the states of all contexts at the start of a slice, 9.3.1.1.
-    static func initialise(_ contexts: ElementPointer<UInt8>, slice: EntropySlice) {
+    static func initialize(_ contexts: ElementPointer<UInt8>, slice: EntropySlice) {
         let values: [Int8]
         if slice.type == .i {
             values = CABACInitialValues.intra
         } else {
-            switch slice.cabacInitIdc {
+            switch slice.cabac_init_idc {
             case 0: values = CABACInitialValues.inter0
             case 1: values = CABACInitialValues.inter1
             default: values = CABACInitialValues.inter2
@@ -34,11 +34,11 @@ struct CABACCoder {
 
     /// Writes a macroblock.
     ///
-    /// `grid` contains the block flags of the neighbours and receives those of this macroblock. `record` contains the
+    /// `grid` contains the block flags of the neighbors and receives those of this macroblock. `record` contains the
     /// traits and coded_block_pattern, and receives motion, references and DC flags.
     mutating func write(
-        _ macroblock: borrowing MacroblockSyntax, slice: EntropySlice, left: NeighbourRecord, top: NeighbourRecord,
-        grid: BlockCountGrid, record: inout NeighbourRecord
+        _ macroblock: borrowing MacroblockSyntax, slice: EntropySlice, left: NeighborRecord, top: NeighborRecord,
+        grid: BlockCountGrid, record: inout NeighborRecord
     ) {
         if begun { arithmetic.encodeTerminate(0) }
         begun = true
@@ -75,7 +75,7 @@ struct CABACCoder {
         }
         writeDelta(macroblock.qpDelta)
         record.dc = writeResidual(
-            macroblock, transform8x8: transform8x8, neighbours: (left.dc, top.dc), grid: grid)
+            macroblock, transform8x8: transform8x8, neighbors: (left.dc, top.dc), grid: grid)
     }
 
     /// Ends the slice. Returns the number of bytes.
@@ -90,7 +90,7 @@ struct CABACCoder {
 
     /// Writes mb_type, 9.3.2.5, and the four sub_mb_type of P_8x8.
     private mutating func writeType(
-        _ macroblock: borrowing MacroblockSyntax, slice: EntropySlice, left: NeighbourRecord, top: NeighbourRecord
+        _ macroblock: borrowing MacroblockSyntax, slice: EntropySlice, left: NeighborRecord, top: NeighborRecord
     ) {
         if slice.type == .b {
             writeTypeInB(macroblock, left: left, top: top)
@@ -126,9 +126,9 @@ struct CABACCoder {
 
     /// Writes mb_type and sub_mb_type of B slices, table 9-37.
     private mutating func writeTypeInB(
-        _ macroblock: borrowing MacroblockSyntax, left: NeighbourRecord, top: NeighbourRecord
+        _ macroblock: borrowing MacroblockSyntax, left: NeighborRecord, top: NeighborRecord
     ) {
-        // Neighbours that are neither skipped nor B_Direct_16x16 increase ctxIdxInc.
+        // Neighbors that are neither skipped nor B_Direct_16x16 increase ctxIdxInc.
         let beside = left.traits.intersection([.coded, .direct]) == .coded ? 1 : 0
         let above = top.traits.intersection([.coded, .direct]) == .coded ? 1 : 0
         let isIntra = macroblock.kind.isIntra
@@ -196,13 +196,13 @@ struct CABACCoder {
         arithmetic.encode(modeLow, macroblock.intra16x16Mode & 1)
     }
 
-    private mutating func writeTransformSize(_ flag: Bool, left: NeighbourRecord, top: NeighbourRecord) {
+    private mutating func writeTransformSize(_ flag: Bool, left: NeighborRecord, top: NeighborRecord) {
         let context = left.traits.contains(.transform8x8) ? 400 : 399
         arithmetic.encode(context + (top.traits.contains(.transform8x8) ? 1 : 0), flag ? 1 : 0)
     }
 
     private mutating func writeIntraModes(
-        _ macroblock: borrowing MacroblockSyntax, left: NeighbourRecord, top: NeighbourRecord
+        _ macroblock: borrowing MacroblockSyntax, left: NeighborRecord, top: NeighborRecord
     ) {
         if macroblock.kind != .intra16x16 {
             let modes = macroblock.intraModes.elements
@@ -223,9 +223,9 @@ struct CABACCoder {
         if mode > 1 { arithmetic.encode(67, mode > 2 ? 1 : 0) }
     }
 
-    /// Writes coded_block_pattern, 9.3.3.1.1.4. Neighbouring 8×8 blocks without levels increase ctxIdxInc of the luma
+    /// Writes coded_block_pattern, 9.3.3.1.1.4. Neighboring 8×8 blocks without levels increase ctxIdxInc of the luma
     /// bins.
-    private mutating func writePattern(_ pattern: Int, left: NeighbourRecord, top: NeighbourRecord) {
+    private mutating func writePattern(_ pattern: Int, left: NeighborRecord, top: NeighborRecord) {
         let leftPattern = Int(left.codedBlockPattern)
         let topPattern = Int(top.codedBlockPattern)
         arithmetic.encode(76 - (leftPattern >> 1 & 1) - (topPattern >> 1 & 2), pattern & 1)
@@ -255,8 +255,8 @@ struct CABACCoder {
     // MARK: Motion
 
     private mutating func writeMotion(
-        _ macroblock: borrowing MacroblockSyntax, slice: EntropySlice, left: NeighbourRecord, top: NeighbourRecord,
-        record: inout NeighbourRecord
+        _ macroblock: borrowing MacroblockSyntax, slice: EntropySlice, left: NeighborRecord, top: NeighborRecord,
+        record: inout NeighborRecord
     ) {
         if macroblock.kind == .direct { return }
         let lists = slice.type == .b ? 2 : 1
@@ -299,10 +299,10 @@ struct CABACCoder {
                 let aboveMotion = quadrant & 2 != 0 ? record.motion : top.motion
                 let difference = macroblock.motionDifferences.elements[4 * list + quadrant]
                 writeDifference(
-                    Int(difference.x), start: 40, neighbours: Int(besideMotion[beside]) + Int(aboveMotion[above]))
+                    Int(difference.x), start: 40, neighbors: Int(besideMotion[beside]) + Int(aboveMotion[above]))
                 writeDifference(
                     Int(difference.y), start: 47,
-                    neighbours: Int(besideMotion[beside + 1]) + Int(aboveMotion[above + 1]))
+                    neighbors: Int(besideMotion[beside + 1]) + Int(aboveMotion[above + 1]))
             }
         }
     }
@@ -317,11 +317,11 @@ struct CABACCoder {
         arithmetic.encode(context, 0)
     }
 
-    /// Writes a component of mvd: UEG3 with signedValFlag 1 and uCoff 9. `neighbours` is the sum of the absolute
+    /// Writes a component of mvd: UEG3 with signedValFlag 1 and uCoff 9. `neighbors` is the sum of the absolute
     /// components of the left and the upper block, 9.3.3.1.1.7.
-    private mutating func writeDifference(_ value: Int, start: Int, neighbours: Int) {
+    private mutating func writeDifference(_ value: Int, start: Int, neighbors: Int) {
         let magnitude = abs(value)
-        let first = start + (neighbours < 3 ? 0 : neighbours > 32 ? 2 : 1)
+        let first = start + (neighbors < 3 ? 0 : neighbors > 32 ? 2 : 1)
         if magnitude == 0 {
             arithmetic.encode(first, 0)
             return

@@ -29,7 +29,7 @@ struct CAVLCCoder {
         patternCodes = tables.patternCodes.elements
     }
 
-    /// Writes a macroblock. `grid` contains the neighbours' counts and receives those of this macroblock.
+    /// Writes a macroblock. `grid` contains the neighbors' counts and receives those of this macroblock.
     /// `transform8x8` is transform_size_8x8_flag.
     mutating func write(
         _ macroblock: borrowing MacroblockSyntax, slice: EntropySlice, grid: BlockCountGrid, transform8x8: Bool

@@ -38,7 +38,7 @@ extension MacroblockSyntax {
     /// Returns whether the syntax of an inter macroblock contains transform_size_8x8_flag, H.264 7.3.5.
     @inline(__always) func codesTransformSize(_ slice: EntropySlice) -> Bool {
         guard codedBlockPattern & 15 != 0 && slice.transform8x8 else { return false }
-        if slice.type != .b || slice.direct8x8Inference { return true }
+        if slice.type != .b || slice.direct_8x8_inference_flag { return true }
         return kind != .direct && !(kind == .inter8x8 && directQuadrants != 0)
     }
 }

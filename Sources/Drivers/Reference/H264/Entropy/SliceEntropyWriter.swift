@@ -8,11 +8,11 @@ package struct EntropySlice {
     /// num_ref_idx_active of each list.
     package var referenceCounts = (1, 0)
     package var cabac = false
-    package var cabacInitIdc = 0
+    package var cabac_init_idc = 0
     /// transform_8x8_mode_flag of the picture parameter set.
     package var transform8x8 = false
     /// direct_8x8_inference_flag of the sequence parameter set.
-    package var direct8x8Inference = true
+    package var direct_8x8_inference_flag = true
 
     package init() {}
 }
@@ -24,9 +24,9 @@ extension EntropySlice {
         qp = job.qp
         referenceCounts = (job.list0.count, job.list1.count)
         cabac = job.cabac
-        cabacInitIdc = job.cabacInitIdc
+        cabac_init_idc = job.cabac_init_idc
         self.transform8x8 = transform8x8
-        direct8x8Inference = job.direct8x8Inference
+        direct_8x8_inference_flag = job.direct_8x8_inference_flag
     }
 }
 
@@ -36,7 +36,7 @@ extension EntropySlice {
 /// Call `begin`, then `write` for each macroblock in raster order from the first of the slice on, then `finish`.
 package final class SliceEntropyWriter {
     private let width: Int
-    private let records: ElementStorage<NeighbourRecord>
+    private let records: ElementStorage<NeighborRecord>
     private let counts = ElementStorage<UInt8>(count: BlockCountGrid.size, repeating: 0)
     private let states = ElementStorage<UInt8>(count: ArithmeticEncoder.stateCount, repeating: 0)
     private let scratch = ElementStorage<Int16>(count: CAVLCCoder.scratchCount, repeating: 0)
@@ -51,7 +51,7 @@ package final class SliceEntropyWriter {
 
     package init(widthInMacroblocks: Int) {
         width = widthInMacroblocks
-        records = ElementStorage(count: widthInMacroblocks, repeating: NeighbourRecord())
+        records = ElementStorage(count: widthInMacroblocks, repeating: NeighborRecord())
         cavlc = CAVLCCoder(sink: SliceBitSink(output.elements), scratch: scratch.elements, tables: .shared)
         cabac = CABACCoder(
             arithmetic: ArithmeticEncoder(destination: output.elements, byteCount: 0, states: states.elements))
@@ -74,7 +74,7 @@ package final class SliceEntropyWriter {
         if slice.cabac {
             sink.align(with: 1)
             sink.flush()
-            CABACCoder.initialise(states.elements, slice: slice)
+            CABACCoder.initialize(states.elements, slice: slice)
             cabac = CABACCoder(
                 arithmetic: ArithmeticEncoder(
                     destination: output.elements, byteCount: sink.byteCount, states: states.elements))
@@ -97,12 +97,12 @@ package final class SliceEntropyWriter {
         let hasTop = address - width >= slice.firstMacroblock
         let none =
             !slice.cabac
-            ? NeighbourRecord.unavailableCounts
-            : macroblock.kind.isIntra ? NeighbourRecord.unavailableToIntra : NeighbourRecord.unavailableToInter
+            ? NeighborRecord.unavailableCounts
+            : macroblock.kind.isIntra ? NeighborRecord.unavailableToIntra : NeighborRecord.unavailableToInter
         let left = hasLeft ? records.elements[column - 1] : none
         let top = hasTop ? records.elements[column] : none
         let grid = BlockCountGrid(counts.elements)
-        var record = NeighbourRecord()
+        var record = NeighborRecord()
         if macroblock.kind != .skip {
             grid.start(left: left, top: top)
             record.traits = .coded

@@ -67,13 +67,13 @@ package enum EdgeFilter {
         let deepP = on .& flat .& near(l.p2, l.p0, s.beta)
         let deepQ = on .& flat .& near(l.q2, l.q0, s.beta)
         let old = l
-        let centre = old.p0 &+ old.q0
-        let sumP = old.p2 &+ old.p1 &+ centre
-        let sumQ = old.q2 &+ old.q1 &+ centre
+        let center = old.p0 &+ old.q0
+        let sumP = old.p2 &+ old.p1 &+ center
+        let sumQ = old.q2 &+ old.q1 &+ center
         l.p0 = old.p0.replacing(with: ((old.p1 &<< 1) &+ old.p0 &+ old.q1 &+ 2) &>> 2, where: on)
-            .replacing(with: (sumP &+ old.p1 &+ centre &+ old.q1 &+ 4) &>> 3, where: deepP)
+            .replacing(with: (sumP &+ old.p1 &+ center &+ old.q1 &+ 4) &>> 3, where: deepP)
         l.q0 = old.q0.replacing(with: ((old.q1 &<< 1) &+ old.q0 &+ old.p1 &+ 2) &>> 2, where: on)
-            .replacing(with: (sumQ &+ old.q1 &+ centre &+ old.p1 &+ 4) &>> 3, where: deepQ)
+            .replacing(with: (sumQ &+ old.q1 &+ center &+ old.p1 &+ 4) &>> 3, where: deepQ)
         l.p1 = old.p1.replacing(with: (sumP &+ 2) &>> 2, where: deepP)
         l.q1 = old.q1.replacing(with: (sumQ &+ 2) &>> 2, where: deepQ)
         l.p2 = old.p2.replacing(with: (((old.p3 &+ old.p2) &<< 1) &+ sumP &+ 4) &>> 3, where: deepP)

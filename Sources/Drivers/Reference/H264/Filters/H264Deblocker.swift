@@ -70,14 +70,15 @@ struct H264Deblocker {
             }
             if index & 1 == 0 {
                 filterChroma(
-                    chroma, index, vertical: vertical, packed, qp, otherQP, slice, strong: strong)
+                    chroma, index: index, vertical: vertical, packed: packed, qp: qp, otherQP: otherQP, slice: slice,
+                    strong: strong)
             }
         }
     }
 
     @inline(never) private func filterChroma(
-        _ chroma: ElementPointer<UInt8>, _ index: Int, vertical: Bool, _ packed: UInt32, _ qp: Int, _ otherQP: Int,
-        _ slice: SliceFiltering, strong: Bool
+        _ chroma: ElementPointer<UInt8>, index: Int, vertical: Bool, packed: UInt32, qp: Int, otherQP: Int,
+        slice: SliceFiltering, strong: Bool
     ) {
         let cb = limits((Int(chromaQPs[qp]) &+ Int(chromaQPs[otherQP]) &+ 1) &>> 1, slice)
         let cr = limits((Int(chromaQPs[52 &+ qp]) &+ Int(chromaQPs[52 &+ otherQP]) &+ 1) &>> 1, slice)
@@ -190,8 +191,8 @@ struct H264Deblocker {
         }
         let middle = motionDiffers(origin, origin &+ 1) | motionDiffers(origin &+ row, origin &+ row &+ 1) &<< 16
         strengths.store(8, strongest(column(across, 2), middle))
-        let centre = motionDiffers(origin, origin &+ row) | motionDiffers(origin &+ 1, origin &+ row &+ 1) &<< 16
-        strengths.store(24, strongest(line(down, 2), centre))
+        let center = motionDiffers(origin, origin &+ row) | motionDiffers(origin &+ 1, origin &+ row &+ 1) &<< 16
+        strengths.store(24, strongest(line(down, 2), center))
         if !filtersLeft {
             strengths.store(0, 0 as UInt32)
         } else if isIntra[address &- 1] != 0 {

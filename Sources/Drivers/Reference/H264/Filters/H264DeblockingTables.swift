@@ -44,6 +44,6 @@ struct SliceFiltering {
 extension SliceFiltering {
     init(_ slice: H264SliceJob) {
         self.init(
-            mode: slice.disableDeblockingFilterIdc, offsetA: slice.filterOffsetA, offsetB: slice.filterOffsetB)
+            mode: slice.disable_deblocking_filter_idc, offsetA: slice.filterOffsetA, offsetB: slice.filterOffsetB)
     }
 }

@@ -41,7 +41,7 @@ extension H264SequenceParameterSet {
             frame_crop_bottom_offset = Int(buffer.frame_crop_bottom_offset)
         }
         if buffer.vui_parameters_present_flag != 0 {
-            vui = VUIParameters(buffer, maxNumRefFrames: max_num_ref_frames)
+            vui = VUIParameters(buffer, max_num_ref_frames: max_num_ref_frames)
         }
     }
 }
@@ -51,7 +51,7 @@ extension H264SequenceParameterSet.VUIParameters {
     ///
     /// The buffer has no limits of reordering. max_num_reorder_frames is 0 if the client's ip_period allows no B
     /// pictures, otherwise it is the number of reference frames.
-    init(_ buffer: VAEncSequenceParameterBufferH264, maxNumRefFrames: Int) {
+    init(_ buffer: VAEncSequenceParameterBufferH264, max_num_ref_frames: Int) {
         self.init()
         let fields = unsafe buffer.vui_fields.bits
         if fields.aspect_ratio_info_present_flag != 0 {
@@ -70,8 +70,8 @@ extension H264SequenceParameterSet.VUIParameters {
                 motion_vectors_over_pic_boundaries_flag: fields.motion_vectors_over_pic_boundaries_flag != 0,
                 log2_max_mv_length_horizontal: min(Int(fields.log2_max_mv_length_horizontal), 16),
                 log2_max_mv_length_vertical: min(Int(fields.log2_max_mv_length_vertical), 16),
-                max_num_reorder_frames: buffer.ip_period > 1 ? maxNumRefFrames : 0,
-                max_dec_frame_buffering: maxNumRefFrames)
+                max_num_reorder_frames: buffer.ip_period > 1 ? max_num_ref_frames : 0,
+                max_dec_frame_buffering: max_num_ref_frames)
         }
     }
 }

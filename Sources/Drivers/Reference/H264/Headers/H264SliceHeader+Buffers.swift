@@ -45,7 +45,7 @@ extension H264SliceHeader {
     ) {
         guard let type, type != .i else { return }
         let maxFrameNum = 1 << sequence.log2_max_frame_num
-        let order = ReferenceOrder(frameNum: frame_num & (maxFrameNum - 1), maxFrameNum: maxFrameNum)
+        let order = ReferenceOrder(frame_num: frame_num & (maxFrameNum - 1), maxFrameNum: maxFrameNum)
         let frames = Self.frames(buffer.ReferenceFrames, count: 16, maxFrameNum: maxFrameNum)
         let current = min(Int(buffer.CurrPic.TopFieldOrderCnt), Int(buffer.CurrPic.BottomFieldOrderCnt))
         let initial =

@@ -16,17 +16,17 @@ package struct ReferenceFrame: Equatable, Sendable {
 package struct ReferenceOrder {
     package typealias ReferenceListModification = H264SliceHeader.ReferenceListModification
 
-    package var frameNum: Int
+    package var frame_num: Int
     package var maxFrameNum: Int
 
-    package init(frameNum: Int, maxFrameNum: Int) {
-        self.frameNum = frameNum
+    package init(frame_num: Int, maxFrameNum: Int) {
+        self.frame_num = frame_num
         self.maxFrameNum = maxFrameNum
     }
 
     /// Returns PicNum, 8.2.4.1, or for a long-term reference LongTermPicNum, which equals its index.
     package func pictureNumber(_ frame: ReferenceFrame) -> Int {
-        frame.isLongTerm || frame.index <= frameNum ? frame.index : frame.index - maxFrameNum
+        frame.isLongTerm || frame.index <= frame_num ? frame.index : frame.index - maxFrameNum
     }
 
     /// Returns the initial list of a P slice, 8.2.4.2.1.
@@ -58,7 +58,7 @@ package struct ReferenceOrder {
     {
         var list = initial
         var commands: [ReferenceListModification] = []
-        var predicted = frameNum
+        var predicted = frame_num
         for position in 0..<target.count {
             if list.count >= target.count && Array(list[..<target.count]) == target { break }
             let frame = target[position]

@@ -32,15 +32,19 @@ package enum MotionCompensation {
     ) {
         let source = LumaPlanes(planes, stride: stride, x: x, y: y)
         if source.averaged {
-            average(source, stride, destination, destinationStride, width, height)
+            average(
+                source, stride: stride, destination: destination, destinationStride: destinationStride, width: width,
+                height: height)
         } else {
-            copy(source.first, stride, destination, destinationStride, width, height)
+            copy(
+                source.first, stride: stride, destination: destination, destinationStride: destinationStride,
+                width: width, height: height)
         }
     }
 
     @inline(never) static func average(
-        _ source: LumaPlanes, _ stride: Int, _ destination: ElementPointer<UInt8>, _ destinationStride: Int,
-        _ width: Int, _ height: Int
+        _ source: LumaPlanes, stride: Int, destination: ElementPointer<UInt8>, destinationStride: Int,
+        width: Int, height: Int
     ) {
         if width == 16 {
             for y in 0..<height {
@@ -56,8 +60,8 @@ package enum MotionCompensation {
     }
 
     @inline(never) static func copy(
-        _ source: ElementPointer<UInt8>, _ stride: Int, _ destination: ElementPointer<UInt8>, _ destinationStride: Int,
-        _ width: Int, _ height: Int
+        _ source: ElementPointer<UInt8>, stride: Int, destination: ElementPointer<UInt8>, destinationStride: Int,
+        width: Int, height: Int
     ) {
         if width == 16 {
             for y in 0..<height {

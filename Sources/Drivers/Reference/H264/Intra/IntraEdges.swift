@@ -1,4 +1,4 @@
-/// The neighbouring samples of an N×N block (N is 4 or 8) in one row, from the bottom left to the top right, and the
+/// The neighboring samples of an N×N block (N is 4 or 8) in one row, from the bottom left to the top right, and the
 /// filtered samples that the directional modes of H.264 8.3.1.2 and 8.3.2.2 use.
 ///
 /// Entry N is the corner above left. Entries N−1…0 go down the left side. Entries N+1…3N go along the top and the top
@@ -63,7 +63,7 @@ enum H264IntraMode {
 /// Predicts N×N luma blocks. `size` is 4 or 8 and is a constant after inlining.
 package enum IntraDirectional {
     @inline(__always) private static func row(
-        _ size: Int, _ y: Int, _ source: ElementPointer<UInt8>, _ destination: ElementPointer<UInt8>, _ stride: Int
+        _ size: Int, y: Int, source: ElementPointer<UInt8>, destination: ElementPointer<UInt8>, stride: Int
     ) {
         if size == 4 {
             destination.store(y &* stride, source.load(0, as: UInt32.self))
@@ -72,7 +72,9 @@ package enum IntraDirectional {
         }
     }
 
-    @inline(__always) private static func flat(_ size: Int, _ y: Int, _ value: UInt8, _ d: ElementPointer<UInt8>, _ stride: Int) {
+    @inline(__always) private static func flat(
+        _ size: Int, y: Int, value: UInt8, destination d: ElementPointer<UInt8>, stride: Int
+    ) {
         if size == 4 {
             d.store(y &* stride, UInt32(value) &* 0x0101_0101)
         } else {
@@ -100,13 +102,13 @@ package enum IntraDirectional {
         let f = edges.smooth
         switch mode {
         case H264IntraMode.vertical:
-            for y in 0..<size { row(size, y, e + (size &+ 1), d, stride) }
+            for y in 0..<size { row(size, y: y, source: e + (size &+ 1), destination: d, stride: stride) }
         case H264IntraMode.horizontal:
-            for y in 0..<size { flat(size, y, e[size &- 1 &- y], d, stride) }
+            for y in 0..<size { flat(size, y: y, value: e[size &- 1 &- y], destination: d, stride: stride) }
         case H264IntraMode.diagonalDownLeft:
-            for y in 0..<size { row(size, y, f + (size &+ 2 &+ y), d, stride) }
+            for y in 0..<size { row(size, y: y, source: f + (size &+ 2 &+ y), destination: d, stride: stride) }
         case H264IntraMode.diagonalDownRight:
-            for y in 0..<size { row(size, y, f + (size &- y), d, stride) }
+            for y in 0..<size { row(size, y: y, source: f + (size &- y), destination: d, stride: stride) }
         case H264IntraMode.verticalRight:
             // Even rows are windows of … f5 f7 aN aN+1 …, odd rows of … f4 f6 fN fN+1 …. The windows move to the left
             // as y grows.
@@ -115,11 +117,11 @@ package enum IntraDirectional {
                 s[k] = f[3 &+ 2 &* k]
                 s[32 &+ k] = f[2 &+ 2 &* k]
             }
-            row(size, 0, a + size, s + prefix, 0)
-            row(size, 0, f + size, s + (32 &+ prefix), 0)
+            row(size, y: 0, source: a + size, destination: s + prefix, stride: 0)
+            row(size, y: 0, source: f + size, destination: s + (32 &+ prefix), stride: 0)
             for k in 0..<size / 2 {
-                row(size, 2 &* k, s + (prefix &- k), d, stride)
-                row(size, 2 &* k &+ 1, s + (32 &+ prefix &- k), d, stride)
+                row(size, y: 2 &* k, source: s + (prefix &- k), destination: d, stride: stride)
+                row(size, y: 2 &* k &+ 1, source: s + (32 &+ prefix &- k), destination: d, stride: stride)
             }
         case H264IntraMode.horizontalDown:
             for k in 0..<size {
@@ -127,11 +129,11 @@ package enum IntraDirectional {
                 s[2 &* k &+ 1] = f[k &+ 1]
                 s[2 &* size &+ k] = f[size &+ 1 &+ k]
             }
-            for y in 0..<size { row(size, y, s + 2 &* (size &- 1 &- y), d, stride) }
+            for y in 0..<size { row(size, y: y, source: s + 2 &* (size &- 1 &- y), destination: d, stride: stride) }
         case H264IntraMode.verticalLeft:
             for k in 0..<size / 2 {
-                row(size, 2 &* k, a + (size &+ 1 &+ k), d, stride)
-                row(size, 2 &* k &+ 1, f + (size &+ 2 &+ k), d, stride)
+                row(size, y: 2 &* k, source: a + (size &+ 1 &+ k), destination: d, stride: stride)
+                row(size, y: 2 &* k &+ 1, source: f + (size &+ 2 &+ k), destination: d, stride: stride)
             }
         case H264IntraMode.horizontalUp:
             for k in 0..<size &- 1 {
@@ -139,10 +141,10 @@ package enum IntraDirectional {
                 s[2 &* k &+ 1] = f[size &- 2 &- k]
             }
             for k in 2 &* size &- 2..<3 &* size { s[k] = e[0] }
-            for y in 0..<size { row(size, y, s + 2 &* y, d, stride) }
+            for y in 0..<size { row(size, y: y, source: s + 2 &* y, destination: d, stride: stride) }
         default:
             let value = mean(size, e, left: left, top: top)
-            for y in 0..<size { flat(size, y, value, d, stride) }
+            for y in 0..<size { flat(size, y: y, value: value, destination: d, stride: stride) }
         }
     }
 

@@ -1,4 +1,4 @@
-/// Intra 16×16 and chroma prediction, H.264 8.3.3 and 8.3.4, from the neighbouring samples around the block in memory.
+/// Intra 16×16 and chroma prediction, H.264 8.3.3 and 8.3.4, from the neighboring samples around the block in memory.
 package enum IntraPlanar {
     /// Predicts 16×16 luma samples. `mode` is Intra16x16PredMode: 0 vertical, 1 horizontal, 2 DC, 3 plane.
     @inline(never) package static func predict16x16(

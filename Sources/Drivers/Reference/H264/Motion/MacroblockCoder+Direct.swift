@@ -12,12 +12,12 @@ struct DirectMotion {
 }
 
 extension MacroblockCoder {
-    /// Loads the neighbours of both lists and derives `direct` from them.
+    /// Loads the neighbors of both lists and derives `direct` from them.
     mutating func deriveDirect() {
         var found = DirectMotion()
         for list in 0..<2 {
             select(list)
-            loadMotionNeighbours()
+            loadMotionNeighbors()
             found.references[list] = nearestReference()
         }
         select(0)
@@ -39,7 +39,7 @@ extension MacroblockCoder {
         direct = found
     }
 
-    /// Returns the smallest refIdx of the neighbours, or −1 if none of them uses the list.
+    /// Returns the smallest refIdx of the neighbors, or −1 if none of them uses the list.
     @inline(__always) private mutating func nearestReference() -> Int {
         @inline(__always) func number(_ index: Int) -> UInt8 { UInt8(bitPattern: referenceCache[index]) }
         let third =

@@ -1,7 +1,7 @@
 // Motion vector prediction, H.264 8.4.1. The encoder uses no partitions smaller than 8×8, so motion is stored by 8×8
 // block.
 
-/// Indices into `motionCache` and `referenceCache`: the four 8×8 blocks of the macroblock and their neighbours, four to
+/// Indices into `motionCache` and `referenceCache`: the four 8×8 blocks of the macroblock and their neighbors, four to
 /// a row. A reference of −2 means not available, −1 means intra or list not used.
 enum MotionCache {
     static let aboveLeft = 0
@@ -31,8 +31,8 @@ extension MotionVector {
 }
 
 extension MacroblockCoder {
-    /// Fills the cache with the neighbours of the macroblock, and marks its own blocks as not available yet.
-    mutating func loadMotionNeighbours() {
+    /// Fills the cache with the neighbors of the macroblock, and marks its own blocks as not available yet.
+    mutating func loadMotionNeighbors() {
         let rowLength = width &* 2
         let origin = y &* 2 &* rowLength &+ x &* 2 &+ tables.blocks &* list
         @inline(__always) func load(_ cacheIndex: Int, _ index: Int, _ available: Bool) {
@@ -62,7 +62,7 @@ extension MacroblockCoder {
         max(min(a, b), min(max(a, b), c))
     }
 
-    /// Returns the prediction of a partition, 8.4.1.3. `a`, `b`, `c` and `d` are the cache indices of its neighbours A,
+    /// Returns the prediction of a partition, 8.4.1.3. `a`, `b`, `c` and `d` are the cache indices of its neighbors A,
     /// B, C and D.
     @inline(__always) private mutating func predict(_ reference: Int, a: Int, b: Int, c: Int, d: Int) -> MotionVector {
         let refIdx = Int8(truncatingIfNeeded: reference)

@@ -131,10 +131,11 @@ package final class H264PictureEncoder {
 
     private func deblock(_ job: H264PictureJob, _ slices: [SliceFiltering]) {
         distinctReferences.removeAll()
-        if job.slices.allSatisfy({ $0.disableDeblockingFilterIdc == 1 }) { return }
+        if job.slices.allSatisfy({ $0.disable_deblocking_filter_idc == 1 }) { return }
         for qp in 0..<52 {
-            chromaQPs.elements[qp] = Int8(H264TransformTables.chromaQP(qp, offset: job.chromaQPIndexOffset))
-            chromaQPs.elements[52 + qp] = Int8(H264TransformTables.chromaQP(qp, offset: job.secondChromaQPIndexOffset))
+            chromaQPs.elements[qp] = Int8(H264TransformTables.chromaQP(qp, offset: job.chroma_qp_index_offset))
+            chromaQPs.elements[52 + qp] = Int8(
+                H264TransformTables.chromaQP(qp, offset: job.second_chroma_qp_index_offset))
         }
         let filtering = ElementStorage(count: slices.count, repeating: SliceFiltering(mode: 1, offsetA: 0, offsetB: 0))
         for (number, slice) in slices.enumerated() { filtering.elements[number] = slice }

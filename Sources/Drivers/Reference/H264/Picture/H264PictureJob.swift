@@ -11,20 +11,20 @@ package struct H264SliceJob: Sendable {
     package var list0: [H264ReconstructedPicture]
     package var list1: [H264ReconstructedPicture]
     package var cabac: Bool
-    package var cabacInitIdc: Int
-    package var disableDeblockingFilterIdc: Int
+    package var cabac_init_idc: Int
+    package var disable_deblocking_filter_idc: Int
     /// FilterOffsetA and FilterOffsetB, −12…12. They are twice the syntax elements.
     package var filterOffsetA: Int
     package var filterOffsetB: Int
     package var header: SliceHeaderBits
     /// `direct_8x8_inference_flag` of the sequence. B slices always use spatial direct prediction.
-    package var direct8x8Inference = true
+    package var direct_8x8_inference_flag = true
     /// Whether the first picture of list 1 is a long-term reference. If so, colZeroFlag is 0.
     package var isFirstOfList1LongTerm = false
 
     package init(
         firstMacroblock: Int, macroblockCount: Int, type: SliceType, qp: Int, list0: [H264ReconstructedPicture],
-        list1: [H264ReconstructedPicture], cabac: Bool, cabacInitIdc: Int, disableDeblockingFilterIdc: Int,
+        list1: [H264ReconstructedPicture], cabac: Bool, cabac_init_idc: Int, disable_deblocking_filter_idc: Int,
         filterOffsetA: Int, filterOffsetB: Int, header: SliceHeaderBits
     ) {
         self.firstMacroblock = firstMacroblock
@@ -34,8 +34,8 @@ package struct H264SliceJob: Sendable {
         self.list0 = list0
         self.list1 = list1
         self.cabac = cabac
-        self.cabacInitIdc = cabacInitIdc
-        self.disableDeblockingFilterIdc = disableDeblockingFilterIdc
+        self.cabac_init_idc = cabac_init_idc
+        self.disable_deblocking_filter_idc = disable_deblocking_filter_idc
         self.filterOffsetA = filterOffsetA
         self.filterOffsetB = filterOffsetB
         self.header = header
@@ -51,9 +51,9 @@ package struct H264PictureJob: Sendable {
     package var reconstruction: H264ReconstructedPicture
     /// `transform_8x8_mode_flag`.
     package var transform8x8: Bool
-    package var constrainedIntraPrediction: Bool
-    package var chromaQPIndexOffset: Int
-    package var secondChromaQPIndexOffset: Int
+    package var constrained_intra_pred_flag: Bool
+    package var chroma_qp_index_offset: Int
+    package var second_chroma_qp_index_offset: Int
     /// The speed: 1 (best quality) to 7 (fastest).
     package var quality: Int
     /// The slices in order. Together they cover every macroblock once.
@@ -76,18 +76,18 @@ package struct H264PictureJob: Sendable {
 
     package init(
         widthInMacroblocks: Int, heightInMacroblocks: Int, source: SourcePicture,
-        reconstruction: H264ReconstructedPicture, transform8x8: Bool, constrainedIntraPrediction: Bool,
-        chromaQPIndexOffset: Int,
-        secondChromaQPIndexOffset: Int, quality: Int, slices: [H264SliceJob]
+        reconstruction: H264ReconstructedPicture, transform8x8: Bool, constrained_intra_pred_flag: Bool,
+        chroma_qp_index_offset: Int,
+        second_chroma_qp_index_offset: Int, quality: Int, slices: [H264SliceJob]
     ) {
         self.widthInMacroblocks = widthInMacroblocks
         self.heightInMacroblocks = heightInMacroblocks
         self.source = source
         self.reconstruction = reconstruction
         self.transform8x8 = transform8x8
-        self.constrainedIntraPrediction = constrainedIntraPrediction
-        self.chromaQPIndexOffset = chromaQPIndexOffset
-        self.secondChromaQPIndexOffset = secondChromaQPIndexOffset
+        self.constrained_intra_pred_flag = constrained_intra_pred_flag
+        self.chroma_qp_index_offset = chroma_qp_index_offset
+        self.second_chroma_qp_index_offset = second_chroma_qp_index_offset
         self.quality = quality
         self.slices = slices
     }

@@ -117,34 +117,34 @@ extension MacroblockCoder {
         var round = 0
         while round < preset.hexagons {
             round &+= 1
-            let (centreX, centreY) = (bestX, bestY)
-            if centreX &- 2 < minX || centreX &+ 2 > maxX || centreY &- 2 < minY || centreY &+ 2 > maxY { break }
+            let (centerX, centerY) = (bestX, bestY)
+            if centerX &- 2 < minX || centerX &+ 2 > maxX || centerY &- 2 < minY || centerY &+ 2 > maxY { break }
             for i in 0..<6 {
                 let offset = MotionSearch.hexagon(i)
-                let cost = at(centreX &+ offset.x, centreY &+ offset.y)
+                let cost = at(centerX &+ offset.x, centerY &+ offset.y)
                 if cost < best {
                     best = cost
-                    bestX = centreX &+ offset.x
-                    bestY = centreY &+ offset.y
+                    bestX = centerX &+ offset.x
+                    bestY = centerY &+ offset.y
                 }
             }
-            if bestX == centreX && bestY == centreY { break }
+            if bestX == centerX && bestY == centerY { break }
         }
         round = 0
         while round < preset.diamonds {
             round &+= 1
-            let (centreX, centreY) = (bestX, bestY)
-            if centreX <= minX || centreX >= maxX || centreY <= minY || centreY >= maxY { break }
+            let (centerX, centerY) = (bestX, bestY)
+            if centerX <= minX || centerX >= maxX || centerY <= minY || centerY >= maxY { break }
             for i in 0..<4 {
                 let offset = MotionSearch.diamond(i)
-                let cost = at(centreX &+ offset.x, centreY &+ offset.y)
+                let cost = at(centerX &+ offset.x, centerY &+ offset.y)
                 if cost < best {
                     best = cost
-                    bestX = centreX &+ offset.x
-                    bestY = centreY &+ offset.y
+                    bestX = centerX &+ offset.x
+                    bestY = centerY &+ offset.y
                 }
             }
-            if bestX == centreX && bestY == centreY { break }
+            if bestX == centerX && bestY == centerY { break }
         }
         return refine(
             partition, planes, original, predictor: predictor, startX: bestX &* 4, startY: bestY &* 4,
@@ -154,8 +154,8 @@ extension MacroblockCoder {
 
     /// Returns the cost of the samples at a quarter-sample vector, without the bits of the vector.
     @inline(__always) private mutating func fractionalCost(
-        _ partition: H264Partition, _ planes: ReferencePlanes, _ original: ElementPointer<UInt8>, _ motionX: Int,
-        _ motionY: Int
+        _ partition: H264Partition, planes: ReferencePlanes, original: ElementPointer<UInt8>, motionX: Int,
+        motionY: Int
     ) -> Int {
         let source = MotionCompensation.LumaPlanes(
             planes, stride: stride, x: (x &* 16 &+ partition.x) &* 4 &+ motionX,
@@ -166,7 +166,8 @@ extension MacroblockCoder {
             samples = trial
             samplesStride = H264Scratch.workStride
             MotionCompensation.average(
-                source, stride, samples, samplesStride, partition.width, partition.height)
+                source, stride: stride, destination: samples, destinationStride: samplesStride, width: partition.width,
+                height: partition.height)
         }
         if preset.hadamard {
             return H264BlockCost.satd(
@@ -184,7 +185,9 @@ extension MacroblockCoder {
         var bestY = startY
         var best = wholeCost
         if preset.hadamard {
-            best = fractionalCost(partition, planes, original, bestX, bestY) &+ motionCost(bestX, bestY, predictor)
+            best =
+                fractionalCost(partition, planes: planes, original: original, motionX: bestX, motionY: bestY)
+                &+ motionCost(bestX, bestY, predictor)
         }
         // The predicted vector is tried too, because its difference costs almost no bits.
         let predictedX = Int(predictor.x)
@@ -193,7 +196,7 @@ extension MacroblockCoder {
             && predictedY <= maxY
         {
             let cost =
-                fractionalCost(partition, planes, original, predictedX, predictedY)
+                fractionalCost(partition, planes: planes, original: original, motionX: predictedX, motionY: predictedY)
                 &+ motionCost(predictedX, predictedY, predictor)
             if cost < best {
                 best = cost
@@ -207,20 +210,23 @@ extension MacroblockCoder {
             var cameFrom = -1
             while rounds > 0 {
                 rounds &-= 1
-                let (centreX, centreY) = (bestX, bestY)
-                if centreX &- step < minX || centreX &+ step > maxX || centreY &- step < minY
-                    || centreY &+ step > maxY
+                let (centerX, centerY) = (bestX, bestY)
+                if centerX &- step < minX || centerX &+ step > maxX || centerY &- step < minY
+                    || centerY &+ step > maxY
                 {
                     break
                 }
                 var direction = -1
                 for i in 0..<4 where i != cameFrom {
                     let offset = MotionSearch.diamond(i)
-                    let candidateX = centreX &+ offset.x &* step
-                    let candidateY = centreY &+ offset.y &* step
+                    let candidateX = centerX &+ offset.x &* step
+                    let candidateY = centerY &+ offset.y &* step
                     let bits = motionCost(candidateX, candidateY, predictor)
                     if bits >= best { continue }
-                    let cost = fractionalCost(partition, planes, original, candidateX, candidateY) &+ bits
+                    let cost =
+                        fractionalCost(
+                            partition, planes: planes, original: original, motionX: candidateX, motionY: candidateY)
+                        &+ bits
                     if cost < best {
                         best = cost
                         bestX = candidateX

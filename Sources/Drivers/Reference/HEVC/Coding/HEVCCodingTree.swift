@@ -97,7 +97,7 @@ package struct HEVCSAOParameters: BitwiseCopyable, Sendable {
 
     package var mergesLeft = false
     package var mergesUp = false
-    /// If the unit is merged, these are copies of the neighbour's parameters. Cr has the kind of Cb.
+    /// If the unit is merged, these are copies of the neighbor's parameters. Cr has the kind of Cb.
     package var luma = Component()
     package var cb = Component()
     package var cr = Component()

@@ -98,7 +98,7 @@ extension HEVCUnitCoder {
 
     /// Returns a prediction unit for motion that is not merged, with the differences from its predictors. With
     /// mvd_l1_zero_flag, the list 1 vector of a bi-predicted block must equal one of its predictors.
-    func difference(_ motion: HEVCMotion, _ block: HEVCMotionBlock, _ around: HEVCMotionNeighbours)
+    func difference(_ motion: HEVCMotion, _ block: HEVCMotionBlock, _ around: HEVCMotionNeighbors)
         -> HEVCPredictionUnit
     {
         var prediction = HEVCPredictionUnit()
@@ -145,7 +145,7 @@ extension HEVCUnitCoder {
         }
         if motion.reference1 >= 0 {
             count.codeReference(Int(motion.reference1), count: referenceCounts.y)
-            if !(mvdL1Zero && motion.reference0 >= 0) { count.codeDifference(prediction.difference1) }
+            if !(mvd_l1_zero_flag && motion.reference0 >= 0) { count.codeDifference(prediction.difference1) }
             count.codePredictor(Int(prediction.predictor1))
         }
         return count.cost
@@ -215,7 +215,7 @@ extension HEVCUnitCoder {
     private func chosenMotion(
         _ part: HEVCPart, _ block: HEVCMotionBlock, _ chooser: any HEVCChooser
     ) -> HEVCPredictionUnit {
-        let around = motionPredictor.availability.neighbours(block)
+        let around = motionPredictor.availability.neighbors(block)
         var direction = 0
         if type == .b { direction = chooser.choose(.direction, part.width &+ part.height == 12 ? 2 : 3) }
         var motion = HEVCMotion()
@@ -223,7 +223,7 @@ extension HEVCUnitCoder {
             let reference = chooser.choose(.reference, list == 0 ? referenceCounts.x : referenceCounts.y)
             let pair = motionPredictor.predictors(block, around, list: list, reference: reference)
             var vector = chooser.choose(.predictor, 2) == 0 ? pair.0 : pair.1
-            if !(mvdL1Zero && direction == 2 && list == 1) {
+            if !(mvd_l1_zero_flag && direction == 2 && list == 1) {
                 let reach = [1, 4, 64, 2000, 65536][chooser.choose(.vector, 5)]
                 vector = MotionVector(
                     x: vector.x &+ Int16(truncatingIfNeeded: chooser.choose(.vector, reach) &- reach / 2),

@@ -6,7 +6,7 @@ struct HEVCProbableModes: BitwiseCopyable {
     let second: Int
     let third: Int
 
-    /// Derives the list from the modes of the left and the upper neighbour, H.265 (8-25) and following.
+    /// Derives the list from the modes of the left and the upper neighbor, H.265 (8-25) and following.
     init(left: Int, above: Int) {
         if left == above {
             if left < 2 {
@@ -40,17 +40,17 @@ extension HEVCUnitCoder {
             || tables.slice[other] == sliceNumber && tileOfTree[other] == tileOfTree[address]
     }
 
-    /// Loads the neighbouring samples of a block; (x, y) is in samples of its plane.
+    /// Loads the neighboring samples of a block; (x, y) is in samples of its plane.
     @inline(__always) func loadIntraReferences(_ component: HEVCComponent, _ x: Int, _ y: Int, log2Size: Int) {
         let isLuma = component == .luma
         let scale = isLuma ? 0 : 1
-        let neighbours = HEVCIntraNeighbours(
+        let neighbors = HEVCIntraNeighbors(
             x: x &<< scale, y: y &<< scale, size: 1 &<< (log2Size &+ scale), grid, tables, tiles: tileOfTree,
             isConstrained: constrainedIntra && type != .i)
         let stride = isLuma ? planes.stride : planes.chromaStride
         let plane = isLuma ? planes.luma : component == .cb ? planes.cb : planes.cr
         intraReferences.load(
-            plane + (y &* stride &+ x), stride: stride, log2Size: log2Size, isLuma: isLuma, neighbours,
+            plane + (y &* stride &+ x), stride: stride, log2Size: log2Size, isLuma: isLuma, neighbors,
             strongSmoothing: strongSmoothing)
     }
 
@@ -114,7 +114,7 @@ extension HEVCUnitCoder {
         return count.cost
     }
 
-    /// Returns the number of neighbours, left and above, that are skipped.
+    /// Returns the number of neighbors, left and above, that are skipped.
     func skipIncrement(_ x: Int, _ y: Int) -> Int {
         let smallest = grid.log2MinCodingBlock
         let unit = (y >> smallest) &* minimumColumns &+ x >> smallest
@@ -122,7 +122,7 @@ extension HEVCUnitCoder {
             &+ (isAvailable(x, y &- 1) && tables.mode[unit &- minimumColumns] == .skip ? 1 : 0)
     }
 
-    /// Returns the number of neighbours, left and above, that are smaller.
+    /// Returns the number of neighbors, left and above, that are smaller.
     func splitIncrement(_ x: Int, _ y: Int, log2Size: Int) -> Int {
         let smallest = grid.log2MinCodingBlock
         let unit = (y >> smallest) &* minimumColumns &+ x >> smallest

@@ -110,8 +110,8 @@ extension HEVCUnitCoder {
             let values = coefficients + corner(index)
             let around = coded &>> UInt64(truncatingIfNeeded: location)
             let right = location & 7 == 7 ? 0 : Int(truncatingIfNeeded: around &>> 1) & 1
-            let neighbours = right | Int(truncatingIfNeeded: around &>> 7) & 2
-            let row = log2Size == 2 ? rows : rows + 16 &* (neighbours &+ (index == 0 ? 4 : 0))
+            let neighbors = right | Int(truncatingIfNeeded: around &>> 7) & 2
+            let row = log2Size == 2 ? rows : rows + 16 &* (neighbors &+ (index == 0 ? 4 : 0))
             let set = (index == 0 || isChroma ? 0 : 2) &+ (wasAboveOne ? 1 : 0)
             let aboveOne = HEVCContexts.aboveOne &+ 4 &* set &+ (isChroma ? 16 : 0)
             let aboveTwo = HEVCContexts.aboveTwo &+ set &+ (isChroma ? 4 : 0)
@@ -156,7 +156,7 @@ extension HEVCUnitCoder {
             }
             costs.subBlocks[index] = 0
             if mayBeCleared {
-                let context = HEVCContexts.codedSubBlock &+ (isChroma ? 2 : 0) &+ (neighbours != 0 ? 1 : 0)
+                let context = HEVCContexts.codedSubBlock &+ (isChroma ? 2 : 0) &+ (neighbors != 0 ? 1 : 0)
                 let without = flagCost(context, 0)
                 let with = flagCost(context, 1)
                 if state.count == 0 || without <= sum + with {

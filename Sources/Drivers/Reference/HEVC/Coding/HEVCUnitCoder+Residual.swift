@@ -34,8 +34,9 @@ extension HEVCUnitCoder {
         let isIntraSplit = isIntra && unit.partition == .partNxN
         return HEVCTransformTask(
             unit: unit, isIntra: isIntra, isIntraSplit: isIntraSplit,
-            isInterSplit: !isIntra && transformDepthInter == 0 && unit.partition != .part2Nx2N,
-            maxDepth: isIntra ? transformDepthIntra &+ (isIntraSplit ? 1 : 0) : transformDepthInter,
+            isInterSplit: !isIntra && max_transform_hierarchy_depth_inter == 0 && unit.partition != .part2Nx2N,
+            maxDepth: isIntra
+                ? max_transform_hierarchy_depth_intra &+ (isIntraSplit ? 1 : 0) : max_transform_hierarchy_depth_inter,
             prediction: prediction,
             chromaMode: HEVCChromaMode.mode(
                 Int(unit.chromaMode), luma: Int(predictions[Int(unit.firstPrediction)].intraMode)),
@@ -111,7 +112,9 @@ extension HEVCUnitCoder {
                 if nodes[child].cr { node.cr = true }
             }
         }
-        if log2Size == 3 && !task.isLumaAlone { codeChroma(task, x, y, log2Size: 2, depth: depth, &node, &sum) }
+        if log2Size == 3 && !task.isLumaAlone {
+            codeChroma(task, x: x, y: y, log2Size: 2, depth: depth, node: &node, sum: &sum)
+        }
         nodes[index] = node
         return sum
     }
@@ -148,7 +151,7 @@ extension HEVCUnitCoder {
         sum.hasLevels = luma.hasLevels
         sum.cost = luma.cost
         if log2Size > 2 && !task.isLumaAlone {
-            codeChroma(task, x, y, log2Size: log2Size &- 1, depth: depth, &node, &sum)
+            codeChroma(task, x: x, y: y, log2Size: log2Size &- 1, depth: depth, node: &node, sum: &sum)
         }
         nodes[index] = node
         return sum
@@ -156,8 +159,8 @@ extension HEVCUnitCoder {
 
     /// Codes the chroma blocks of size 1 << log2Size for the luma area at (x, y).
     private mutating func codeChroma(
-        _ task: HEVCTransformTask<Sample>, _ x: Int, _ y: Int, log2Size: Int, depth: Int,
-        _ node: inout HEVCTransformNode, _ sum: inout HEVCCoded
+        _ task: HEVCTransformTask<Sample>, x: Int, y: Int, log2Size: Int, depth: Int,
+        node: inout HEVCTransformNode, sum: inout HEVCCoded
     ) {
         let (halfX, halfY) = (x >> 1, y >> 1)
         let scan =

@@ -16,8 +16,8 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
     let tileOfTree: ElementPointer<Int32>
     let preset: HEVCSpeedPreset
     let chooser: (any HEVCChooser)?
-    let transformDepthInter: Int
-    let transformDepthIntra: Int
+    let max_transform_hierarchy_depth_inter: Int
+    let max_transform_hierarchy_depth_intra: Int
     let amp_enabled_flag: Bool
     let strongSmoothing: Bool
     let constrainedIntra: Bool
@@ -36,7 +36,7 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
     var slice: HEVCSliceJob
     /// The number of references in each list.
     var referenceCounts = SIMD2(0, 0)
-    var mvdL1Zero = false
+    var mvd_l1_zero_flag = false
     /// Whether a reference of list 1 follows in output order, so that the picture lies between its references.
     var looksAhead = false
     var motionPredictor: HEVCMotionPredictor
@@ -120,11 +120,11 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
         self.tileOfTree = tileOfTree
         preset = HEVCSpeedPreset(quality: job.quality, choosesLevels: job.choosesLevels)
         self.chooser = chooser
-        transformDepthInter = job.transformDepthInter
-        transformDepthIntra = job.transformDepthIntra
+        max_transform_hierarchy_depth_inter = job.max_transform_hierarchy_depth_inter
+        max_transform_hierarchy_depth_intra = job.max_transform_hierarchy_depth_intra
         amp_enabled_flag = job.amp_enabled_flag
-        strongSmoothing = job.strongIntraSmoothing
-        constrainedIntra = job.constrainedIntraPrediction
+        strongSmoothing = job.strong_intra_smoothing_enabled_flag
+        constrainedIntra = job.constrained_intra_pred_flag
         hasTransformSkip = job.hasTransformSkip
         sign_data_hiding_enabled_flag = job.sign_data_hiding_enabled_flag
         hasQPDelta = job.qpDeltaDepth != nil
@@ -171,7 +171,7 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
         self.slice = slice
         self.rounds = rounds
         latestVectors.fill(.zero, count: 2 * HEVCMotionReferences.perList)
-        mvdL1Zero = slice.mvdL1Zero
+        mvd_l1_zero_flag = slice.mvd_l1_zero_flag
         looksAhead = slice.list1.contains { $0.poc > job.poc }
         referenceCounts = SIMD2(slice.list0.count, slice.list1.count)
         motionPredictor = HEVCMotionPredictor(slice, job, tables, tiles: tileOfTree, references: motionReferences)

@@ -102,12 +102,12 @@ enum HEVCContexts {
 
     /// Sets the state (2·pStateIdx + valMPS) of all contexts at the start of a slice or tile, 9.3.2.2. `qp` is
     /// SliceQpY.
-    static func initialise(_ states: ElementPointer<UInt8>, type: SliceType, cabacInitFlag: Bool, qp: Int) {
+    static func initialize(_ states: ElementPointer<UInt8>, type: SliceType, cabac_init_flag: Bool, qp: Int) {
         let values =
             switch type {
             case .i: intra
-            case .p: cabacInitFlag ? b : p
-            case .b: cabacInitFlag ? p : b
+            case .p: cabac_init_flag ? b : p
+            case .b: cabac_init_flag ? p : b
             }
         let qp = min(max(qp, 0), 51)
         for (context, value) in values.enumerated() {

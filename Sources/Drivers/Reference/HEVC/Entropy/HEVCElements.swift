@@ -1,14 +1,14 @@
-/// Binarization of syntax elements: H.265 9.3.3 and 9.3.4.2. For elements whose context depends on neighbours, the
+/// Binarization of syntax elements: H.265 9.3.3 and 9.3.4.2. For elements whose context depends on neighbors, the
 /// caller passes ctxInc.
 extension HEVCBinSink {
     // MARK: Coding quadtree and unit
 
-    /// Codes split_cu_flag. `increment` is the number of neighbours, left and above, that are split deeper.
+    /// Codes split_cu_flag. `increment` is the number of neighbors, left and above, that are split deeper.
     @inline(__always) mutating func codeSplit(_ isSplit: Bool, increment: Int) {
         code(HEVCContexts.split &+ increment, isSplit ? 1 : 0)
     }
 
-    /// Codes cu_skip_flag. `increment` is the number of neighbours, left and above, that are skipped.
+    /// Codes cu_skip_flag. `increment` is the number of neighbors, left and above, that are skipped.
     @inline(__always) mutating func codeSkip(_ isSkipped: Bool, increment: Int) {
         code(HEVCContexts.skip &+ increment, isSkipped ? 1 : 0)
     }

@@ -86,7 +86,7 @@ struct HEVCResidualCoder {
         while true {
             let around = coded &>> UInt64(truncatingIfNeeded: location)
             let right = location & 7 == 7 ? 0 : Int(truncatingIfNeeded: around &>> 1) & 1
-            let neighbours = right | Int(truncatingIfNeeded: around &>> 7) & 2
+            let neighbors = right | Int(truncatingIfNeeded: around &>> 7) & 2
             var isCoded = true
             var end = 0
             if !isLast {
@@ -94,7 +94,7 @@ struct HEVCResidualCoder {
                 next = 15
                 if index > 0 {
                     isCoded = mask != 0
-                    sink.codeInline(flagContext &+ (neighbours != 0 ? 1 : 0), isCoded ? 1 : 0)
+                    sink.codeInline(flagContext &+ (neighbors != 0 ? 1 : 0), isCoded ? 1 : 0)
                     // If only the first position of the sub-block has a level, its sig_coeff_flag is inferred.
                     end = mask == 1 ? 1 : 0
                 }
@@ -102,7 +102,7 @@ struct HEVCResidualCoder {
             isLast = false
             if isCoded {
                 coded |= 1 &<< UInt64(truncatingIfNeeded: location)
-                let row = isOneSubBlock ? rows : rows + 16 &* (neighbours &+ (index == 0 ? 4 : 0))
+                let row = isOneSubBlock ? rows : rows + 16 &* (neighbors &+ (index == 0 ? 4 : 0))
                 while next >= end {
                     sink.codeInline(Int(row[next]), mask &>> next & 1)
                     next &-= 1
@@ -141,8 +141,8 @@ struct HEVCResidualCoder {
         let (firstPrefix, firstBits) = Self.lastPrefix(first)
         let (secondPrefix, secondBits) = Self.lastPrefix(second)
         let longest = 2 &* log2Size &- 1
-        codePrefix(firstPrefix, longest, HEVCContexts.lastX &+ offset, shift, &sink)
-        codePrefix(secondPrefix, longest, HEVCContexts.lastY &+ offset, shift, &sink)
+        codePrefix(firstPrefix, longest: longest, context: HEVCContexts.lastX &+ offset, shift: shift, sink: &sink)
+        codePrefix(secondPrefix, longest: longest, context: HEVCContexts.lastY &+ offset, shift: shift, sink: &sink)
         if firstBits > 0 { sink.codeBypass(UInt32(truncatingIfNeeded: first & (1 &<< firstBits &- 1)), firstBits) }
         if secondBits > 0 { sink.codeBypass(UInt32(truncatingIfNeeded: second & (1 &<< secondBits &- 1)), secondBits) }
     }
@@ -155,7 +155,7 @@ struct HEVCResidualCoder {
     }
 
     @inline(__always) private func codePrefix<Sink: HEVCBinSink>(
-        _ value: Int, _ longest: Int, _ context: Int, _ shift: Int, _ sink: inout Sink
+        _ value: Int, longest: Int, context: Int, shift: Int, sink: inout Sink
     ) {
         var index = 0
         while index < value {

@@ -50,7 +50,7 @@ final class HEVCResidualTables: Sendable {
                     for row in 0..<(log2Size == 2 ? 1 : 8) {
                         for (index, (x, y)) in order.enumerated() {
                             let context = Self.significantContext(
-                                x, y, log2Size: log2Size, isChroma: isChroma, scan: scan, neighbours: row & 3,
+                                x, y, log2Size: log2Size, isChroma: isChroma, scan: scan, neighbors: row & 3,
                                 isFirst: row >= 4)
                             significant.elements[16 * (first + row) + index] = UInt8(HEVCContexts.significant + context)
                         }
@@ -76,7 +76,7 @@ final class HEVCResidualTables: Sendable {
 
     /// Returns ctxInc of 9.3.4.2.5 for the position (x, y) in the sub-block.
     private static func significantContext(
-        _ x: Int, _ y: Int, log2Size: Int, isChroma: Bool, scan: Int, neighbours: Int, isFirst: Bool
+        _ x: Int, _ y: Int, log2Size: Int, isChroma: Bool, scan: Int, neighbors: Int, isFirst: Bool
     ) -> Int {
         var context: Int
         if log2Size == 2 {
@@ -86,7 +86,7 @@ final class HEVCResidualTables: Sendable {
             context = 0
         } else {
             context =
-                switch neighbours {
+                switch neighbors {
                 case 0: x + y == 0 ? 2 : x + y < 3 ? 1 : 0
                 case 1: y == 0 ? 2 : y == 1 ? 1 : 0
                 case 2: x == 0 ? 2 : x == 1 ? 1 : 0

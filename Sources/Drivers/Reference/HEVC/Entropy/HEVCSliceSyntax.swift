@@ -11,22 +11,22 @@ struct HEVCSliceSyntax {
     var type = SliceType.i
     /// SliceQpY.
     var qp = 26
-    var cabacInitFlag = false
+    var cabac_init_flag = false
     /// The number of references in each list: num_ref_idx_l0_active_minus1 + 1 and num_ref_idx_l1_active_minus1 + 1.
     var referenceCount0 = 0
     var referenceCount1 = 0
     var mergeCandidates = 5
-    var mvdL1Zero = false
-    var transformDepthInter = 0
-    var transformDepthIntra = 0
+    var mvd_l1_zero_flag = false
+    var max_transform_hierarchy_depth_inter = 0
+    var max_transform_hierarchy_depth_intra = 0
     var amp_enabled_flag = false
     var hasTransformSkip = false
     var sign_data_hiding_enabled_flag = false
     /// cu_qp_delta_enabled_flag and Log2MinCuQpDeltaSize.
     var hasQPDelta = false
     var log2QuantizationGroup = 6
-    var saoLuma = false
-    var saoChroma = false
+    var slice_sao_luma_flag = false
+    var slice_sao_chroma_flag = false
     var bitDepth = 8
 
     init() {}
@@ -41,26 +41,26 @@ struct HEVCSliceSyntax {
         minimumColumns = job.grid.minimumColumns
         type = slice.type
         qp = slice.qp
-        cabacInitFlag = slice.cabacInitFlag
+        cabac_init_flag = slice.cabac_init_flag
         referenceCount0 = slice.list0.count
         referenceCount1 = slice.list1.count
         mergeCandidates = slice.mergeCandidates
-        mvdL1Zero = slice.mvdL1Zero
-        transformDepthInter = job.transformDepthInter
-        transformDepthIntra = job.transformDepthIntra
+        mvd_l1_zero_flag = slice.mvd_l1_zero_flag
+        max_transform_hierarchy_depth_inter = job.max_transform_hierarchy_depth_inter
+        max_transform_hierarchy_depth_intra = job.max_transform_hierarchy_depth_intra
         amp_enabled_flag = job.amp_enabled_flag
         hasTransformSkip = job.hasTransformSkip
         sign_data_hiding_enabled_flag = job.sign_data_hiding_enabled_flag
         hasQPDelta = job.qpDeltaDepth != nil
         log2QuantizationGroup = log2CodingTreeBlock - (job.qpDeltaDepth ?? 0)
-        saoLuma = slice.saoLuma
-        saoChroma = slice.saoChroma
+        slice_sao_luma_flag = slice.slice_sao_luma_flag
+        slice_sao_chroma_flag = slice.slice_sao_chroma_flag
         bitDepth = job.bitDepth
     }
 }
 
-/// The availability of a coding tree unit's neighbours.
-struct HEVCTreeNeighbours: BitwiseCopyable {
+/// The availability of a coding tree unit's neighbors.
+struct HEVCTreeNeighbors: BitwiseCopyable {
     /// Whether the unit to the left, and the one above, are in the same slice and tile. If so, their syntax selects
     /// contexts, and their SAO parameters may be merged.
     var hasLeft = false

@@ -50,15 +50,15 @@ package final class HEVCSliceWriter {
         marked = nil
         emulated = EmulationCount()
         headerBytes = header.prefix.count + header.payload.count * 3 / 2 + 2
-        initialiseContexts()
+        initializeContexts()
         coder = HEVCTreeCoder(
             arithmetic: ArithmeticEncoder(destination: output.elements, byteCount: 0, states: states.elements),
             syntax: syntax, records: records.elements, scratch: scratch.elements)
     }
 
-    private func initialiseContexts() {
-        HEVCContexts.initialise(
-            states.elements, type: syntax.type, cabacInitFlag: syntax.cabacInitFlag, qp: syntax.qp)
+    private func initializeContexts() {
+        HEVCContexts.initialize(
+            states.elements, type: syntax.type, cabac_init_flag: syntax.cabac_init_flag, qp: syntax.qp)
     }
 
     /// Writes the coding tree unit at raster address `address`.
@@ -71,22 +71,22 @@ package final class HEVCSliceWriter {
         coder.endUnit(endsTile: isNewTile)
         if isNewTile {
             subsets.append(coder.arithmetic.byteCount)
-            initialiseContexts()
+            initializeContexts()
             coder.arithmetic = ArithmeticEncoder(
                 destination: output.elements, byteCount: coder.arithmetic.byteCount, states: states.elements)
         }
         sliceOfTree.elements[address] = slice
         let column = address % grid.columns
-        let neighbours = HEVCTreeNeighbours(
-            hasLeft: column > 0 && isNeighbour(address - 1, tile: tile),
-            hasTop: address >= grid.columns && isNeighbour(address - grid.columns, tile: tile))
+        let neighbors = HEVCTreeNeighbors(
+            hasLeft: column > 0 && isNeighbor(address - 1, tile: tile),
+            hasTop: address >= grid.columns && isNeighbor(address - grid.columns, tile: tile))
         coder.write(
             tree, x: column << grid.log2CodingTreeBlock, y: (address / grid.columns) << grid.log2CodingTreeBlock,
-            neighbours: neighbours)
+            neighbors: neighbors)
         self.coder = coder
     }
 
-    private func isNeighbour(_ address: Int, tile: Int) -> Bool {
+    private func isNeighbor(_ address: Int, tile: Int) -> Bool {
         sliceOfTree.elements[address] == slice && tiles.tileID[address] == tile
     }
 

@@ -20,7 +20,10 @@ struct HEVCTransformTree {
         qpDelta = Int(unit.qpDelta)
         isIntra = unit.mode == .intra
         isIntraSplit = isIntra && unit.partition == .partNxN
-        maxDepth = isIntra ? syntax.transformDepthIntra + (isIntraSplit ? 1 : 0) : syntax.transformDepthInter
+        maxDepth =
+            isIntra
+            ? syntax.max_transform_hierarchy_depth_intra + (isIntraSplit ? 1 : 0)
+            : syntax.max_transform_hierarchy_depth_inter
         predictions = tree.predictions.elements + Int(unit.firstPrediction)
         chromaMode = HEVCChromaMode.mode(Int(unit.chromaMode), luma: Int(predictions[0].intraMode))
         mask = 1 << syntax.log2CodingTreeBlock - 1

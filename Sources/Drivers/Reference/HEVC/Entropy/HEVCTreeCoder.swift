@@ -8,7 +8,7 @@ struct HEVCTreeCoder {
     private var begun = false
     /// IsCuQpDeltaCoded.
     var isQPDeltaCoded = false
-    private var neighbours = HEVCTreeNeighbours()
+    private var neighbors = HEVCTreeNeighbors()
     /// The indices of the next unit and of the next transform node in the tree.
     private var unit = 0
     var node = 0
@@ -43,29 +43,29 @@ struct HEVCTreeCoder {
     }
 
     /// Writes coding_tree_unit(); (x, y) is its first luma sample.
-    mutating func write(_ tree: borrowing HEVCCodingTree, x: Int, y: Int, neighbours: HEVCTreeNeighbours) {
-        self.neighbours = neighbours
+    mutating func write(_ tree: borrowing HEVCCodingTree, x: Int, y: Int, neighbors: HEVCTreeNeighbors) {
+        self.neighbors = neighbors
         unit = 0
-        if syntax.saoLuma || syntax.saoChroma { writeSAO(tree.sao.elements[0]) }
+        if syntax.slice_sao_luma_flag || syntax.slice_sao_chroma_flag { writeSAO(tree.sao.elements[0]) }
         writeQuadtree(tree, x: x, y: y, log2Size: syntax.log2CodingTreeBlock)
     }
 
     private mutating func writeSAO(_ sao: HEVCSAOParameters) {
-        if neighbours.hasLeft {
+        if neighbors.hasLeft {
             arithmetic.codeSAOMerge(sao.mergesLeft)
             if sao.mergesLeft { return }
         }
-        if neighbours.hasTop {
+        if neighbors.hasTop {
             arithmetic.codeSAOMerge(sao.mergesUp)
             if sao.mergesUp { return }
         }
-        if syntax.saoLuma {
+        if syntax.slice_sao_luma_flag {
             arithmetic.codeSAOKind(sao.luma.kind)
             if sao.luma.kind != .off {
                 arithmetic.codeSAOOffsets(sao.luma, bitDepth: syntax.bitDepth, codesClass: true)
             }
         }
-        if syntax.saoChroma {
+        if syntax.slice_sao_chroma_flag {
             arithmetic.codeSAOKind(sao.cb.kind)
             if sao.cb.kind != .off {
                 arithmetic.codeSAOOffsets(sao.cb, bitDepth: syntax.bitDepth, codesClass: true)
@@ -105,11 +105,11 @@ struct HEVCTreeCoder {
     }
 
     private func leftRecord(_ x: Int, _ y: Int) -> HEVCUnitRecord? {
-        x & (1 << syntax.log2CodingTreeBlock - 1) == 0 && !neighbours.hasLeft ? nil : records[recordIndex(x - 1, y)]
+        x & (1 << syntax.log2CodingTreeBlock - 1) == 0 && !neighbors.hasLeft ? nil : records[recordIndex(x - 1, y)]
     }
 
     private func topRecord(_ x: Int, _ y: Int) -> HEVCUnitRecord? {
-        y & (1 << syntax.log2CodingTreeBlock - 1) == 0 && !neighbours.hasTop ? nil : records[recordIndex(x, y - 1)]
+        y & (1 << syntax.log2CodingTreeBlock - 1) == 0 && !neighbors.hasTop ? nil : records[recordIndex(x, y - 1)]
     }
 
     // MARK: Coding unit
@@ -199,7 +199,9 @@ struct HEVCTreeCoder {
         }
         if motion.reference1 >= 0 {
             arithmetic.codeReference(Int(motion.reference1), count: syntax.referenceCount1)
-            if !(syntax.mvdL1Zero && motion.reference0 >= 0) { arithmetic.codeDifference(prediction.difference1) }
+            if !(syntax.mvd_l1_zero_flag && motion.reference0 >= 0) {
+                arithmetic.codeDifference(prediction.difference1)
+            }
             arithmetic.codePredictor(Int(prediction.predictor1))
         }
     }

@@ -10,7 +10,7 @@ struct HEVCDeblocker<Sample: HEVCSample> {
     private var grid: HEVCGrid { bounds.grid }
 
     func run() {
-        if bounds.slices.allSatisfy(\.disablesDeblocking) { return }
+        if bounds.slices.allSatisfy(\.slice_deblocking_filter_disabled_flag) { return }
         filter(vertical: true)
         filter(vertical: false)
     }
@@ -26,7 +26,7 @@ struct HEVCDeblocker<Sample: HEVCSample> {
         let address = row * grid.columns + column
         let number = Int(bounds.slice[address])
         let slice = bounds.slices[number]
-        if slice.disablesDeblocking { return }
+        if slice.slice_deblocking_filter_disabled_flag { return }
         let blocks = grid.codingTreeSize / 4
         let (left, top) = (column * blocks, row * blocks)
         let (right, bottom) = (min(left + blocks, grid.blockColumns), min(top + blocks, grid.blockRows))
@@ -51,8 +51,10 @@ struct HEVCDeblocker<Sample: HEVCSample> {
                 let strength = strength(p, q, isTransform: edges & transform != 0)
                 if strength == 0 { continue }
                 let qp = (Int(tables.qp[p.unit]) + Int(tables.qp[q.unit]) + 1) >> 1
-                filterLuma(x * 4, y * 4, vertical, strength, qp, slice)
-                if strength == 2 && (vertical ? x : y) & 3 == 0 { filterChroma(x * 2, y * 2, vertical, qp, slice) }
+                filterLuma(x * 4, y: y * 4, vertical: vertical, strength: strength, qp: qp, slice: slice)
+                if strength == 2 && (vertical ? x : y) & 3 == 0 {
+                    filterChroma(x * 2, y: y * 2, vertical: vertical, qp: qp, slice: slice)
+                }
             }
         }
     }
@@ -96,7 +98,7 @@ struct HEVCDeblocker<Sample: HEVCSample> {
 
     /// Filters four lines across a luma edge, H.265 8.7.2.5.3, 8.7.2.5.6 and 8.7.2.5.7.
     private func filterLuma(
-        _ x: Int, _ y: Int, _ vertical: Bool, _ strength: Int, _ qp: Int, _ slice: HEVCSliceFilters
+        _ x: Int, y: Int, vertical: Bool, strength: Int, qp: Int, slice: HEVCSliceFilters
     ) {
         let shift = Sample.bitDepth - 8
         let beta = Int(HEVCDeblockingTables.beta[min(max(qp + slice.betaOffset, 0), 51)]) << shift
@@ -126,7 +128,7 @@ struct HEVCDeblocker<Sample: HEVCSample> {
 
     /// Filters two lines across a chroma edge in both planes, H.265 8.7.2.5.5 and 8.7.2.5.8; (x, y) is in chroma
     /// samples.
-    private func filterChroma(_ x: Int, _ y: Int, _ vertical: Bool, _ qp: Int, _ slice: HEVCSliceFilters) {
+    private func filterChroma(_ x: Int, y: Int, vertical: Bool, qp: Int, slice: HEVCSliceFilters) {
         let across = vertical ? 1 : planes.chromaStride
         let along = vertical ? planes.chromaStride : 1
         for (plane, offset) in [(planes.cb, cbOffset), (planes.cr, crOffset)] {

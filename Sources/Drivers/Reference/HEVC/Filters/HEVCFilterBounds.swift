@@ -1,21 +1,21 @@
 /// The values of a slice that the loop filters need.
 struct HEVCSliceFilters: BitwiseCopyable, Sendable {
-    var disablesDeblocking: Bool
+    var slice_deblocking_filter_disabled_flag: Bool
     /// slice_beta_offset_div2 · 2 and slice_tc_offset_div2 · 2.
     var betaOffset: Int
     var tcOffset: Int
     /// slice_loop_filter_across_slices_enabled_flag.
     var crossesSlices: Bool
-    var saoLuma: Bool
-    var saoChroma: Bool
+    var slice_sao_luma_flag: Bool
+    var slice_sao_chroma_flag: Bool
 
     init(_ slice: HEVCSliceJob) {
-        disablesDeblocking = slice.disablesDeblocking
+        slice_deblocking_filter_disabled_flag = slice.slice_deblocking_filter_disabled_flag
         betaOffset = slice.betaOffset
         tcOffset = slice.tcOffset
-        crossesSlices = slice.filtersAcrossSlices
-        saoLuma = slice.saoLuma
-        saoChroma = slice.saoChroma
+        crossesSlices = slice.slice_loop_filter_across_slices_enabled_flag
+        slice_sao_luma_flag = slice.slice_sao_luma_flag
+        slice_sao_chroma_flag = slice.slice_sao_chroma_flag
     }
 }
 
@@ -39,7 +39,7 @@ struct HEVCFilterBounds {
         self.slice = slice
         self.slices = slices.map(HEVCSliceFilters.init)
         tileID = job.tiles.tileID
-        crossesTiles = job.filtersAcrossTiles || !job.tiles.isEnabled
+        crossesTiles = job.loop_filter_across_tiles_enabled_flag || !job.tiles.isEnabled
         var known: [HEVCReconstructedPicture] = []
         var pictures = [Int16](repeating: -1, count: slices.count * 32)
         for (number, slice) in slices.enumerated() {

@@ -29,18 +29,18 @@ struct HEVCSAODecision<Sample: HEVCSample> {
     private func choose(_ address: Int, _ trees: [HEVCCodingTree]) -> HEVCSAOParameters {
         let slice = bounds.slices[Int(bounds.slice[address])]
         var parameters = HEVCSAOParameters()
-        if !slice.saoLuma && !slice.saoChroma { return parameters }
+        if !slice.slice_sao_luma_flag && !slice.slice_sao_chroma_flag { return parameters }
         gather(address, slice)
         var cost = 0.0
-        if slice.saoLuma { (parameters.luma, cost) = best(statistics[0]) }
-        if slice.saoChroma {
+        if slice.slice_sao_luma_flag { (parameters.luma, cost) = best(statistics[0]) }
+        if slice.slice_sao_chroma_flag {
             let chroma = bestChroma()
             (parameters.cb, parameters.cr) = (chroma.cb, chroma.cr)
             cost += chroma.cost
         }
-        let left = neighbour(address, address - 1, exists: address % bounds.grid.columns > 0)
-        let above = neighbour(address, address - bounds.grid.columns, exists: address >= bounds.grid.columns)
-        // Without merging, a merge flag of 0 is coded for each available neighbour.
+        let left = neighbor(address, address - 1, exists: address % bounds.grid.columns > 0)
+        let above = neighbor(address, address - bounds.grid.columns, exists: address >= bounds.grid.columns)
+        // Without merging, a merge flag of 0 is coded for each available neighbor.
         cost += lambda * Double((left == nil ? 0 : 1) + (above == nil ? 0 : 1))
         for (other, isLeft) in [(left, true), (above, false)] {
             guard let other else { continue }
@@ -52,7 +52,7 @@ struct HEVCSAODecision<Sample: HEVCSample> {
         return parameters
     }
 
-    private func neighbour(_ address: Int, _ other: Int, exists: Bool) -> Int? {
+    private func neighbor(_ address: Int, _ other: Int, exists: Bool) -> Int? {
         guard exists, bounds.slice[address] == bounds.slice[other], tiles.tileID[address] == tiles.tileID[other] else {
             return nil
         }
@@ -62,7 +62,7 @@ struct HEVCSAODecision<Sample: HEVCSample> {
     private func gather(_ address: Int, _ slice: HEVCSliceFilters) {
         let grid = bounds.grid
         let (column, row) = (address % grid.columns, address / grid.columns)
-        for component in 0..<3 where component == 0 ? slice.saoLuma : slice.saoChroma {
+        for component in 0..<3 where component == 0 ? slice.slice_sao_luma_flag : slice.slice_sao_chroma_flag {
             let shift = component == 0 ? 0 : 1
             let size = grid.codingTreeSize >> shift
             let (width, height) = (grid.width >> shift, grid.height >> shift)

@@ -20,7 +20,8 @@ struct HEVCSAOFilter<Sample: HEVCSample> {
                 switch parameters.kind {
                 case .off: break
                 case .band: filterBands(parameters, area(address, shift), plane, copy)
-                case .edge: filterEdges(parameters, area(address, shift), plane, copy, address)
+                case .edge:
+                    filterEdges(parameters, area: area(address, shift), plane: plane, copy: copy, address: address)
                 }
             }
         }
@@ -64,8 +65,8 @@ struct HEVCSAOFilter<Sample: HEVCSample> {
     }
 
     private func filterEdges(
-        _ parameters: HEVCSAOParameters.Component, _ area: Area, _ plane: HEVCPlane<Sample>, _ copy: HEVCPlane<Sample>,
-        _ address: Int
+        _ parameters: HEVCSAOParameters.Component, area: Area, plane: HEVCPlane<Sample>, copy: HEVCPlane<Sample>,
+        address: Int
     ) {
         let offsets = parameters.offsets
         // Indexed by edgeIdx before it is remapped: local minimum, concave, flat, convex, local maximum.
@@ -81,7 +82,7 @@ struct HEVCSAOFilter<Sample: HEVCSample> {
                 let kind = 2 + sign(from[x], from[x - step]) + sign(from[x], from[x + step])
                 to[x] = clipped(Int(from[x]) + Int(byKind[kind]))
             }
-            /// Filters a sample whose neighbours can lie in other units, if SAO may read those units.
+            /// Filters a sample whose neighbors can lie in other units, if SAO may read those units.
             func filterBorder(_ x: Int) {
                 for side in [-1, 1] {
                     let column = relativeIndex(x + side * dx, area.x)

@@ -53,8 +53,8 @@ struct HEVCSAOStatistics {
         }
     }
 
-    /// Returns the distance, in samples, from a sample to its second neighbour in the direction of `sao_eo_class`. The
-    /// first neighbour is at the negative distance.
+    /// Returns the distance, in samples, from a sample to its second neighbor in the direction of `sao_eo_class`. The
+    /// first neighbor is at the negative distance.
     @inline(__always) static func step(_ edgeClass: Int, _ stride: Int) -> Int {
         switch edgeClass {
         case 0: 1

@@ -7,7 +7,7 @@ enum HEVCInterPrediction<Sample: HEVCSample> {
     ) {
         let shift = Int16(truncatingIfNeeded: 14 &- Sample.bitDepth)
         let round = Words(repeating: 1 &<< (shift &- 1))
-        forRows(width, height, samples, stride) { offset in
+        forRows(width, height: height, samples: samples, stride: stride) { offset in
             // The sum of a 14-bit value, including the filter's overshoot, and the rounding offset is less than 2^15.
             (block.load(offset, as: Words.self) &+ round) &>> Words(repeating: shift)
         }
@@ -20,7 +20,7 @@ enum HEVCInterPrediction<Sample: HEVCSample> {
         let shift = Int32(truncatingIfNeeded: 15 &- Sample.bitDepth)
         let round = Quads(repeating: 1 &<< (shift &- 1))
         let shifts = Quads(repeating: shift)
-        forRows(width, height, samples, stride) { offset in
+        forRows(width, height: height, samples: samples, stride: stride) { offset in
             let (x, y) = (a.load(offset, as: Words.self), b.load(offset, as: Words.self))
             return saturatedWords(
                 (x.lowQuads &+ y.lowQuads &+ round) &>> shifts, (x.highQuads &+ y.highQuads &+ round) &>> shifts)
@@ -28,7 +28,7 @@ enum HEVCInterPrediction<Sample: HEVCSample> {
     }
 
     @inline(__always) private static func forRows(
-        _ width: Int, _ height: Int, _ samples: ElementPointer<Sample>, _ stride: Int, _ words: (Int) -> Words
+        _ width: Int, height: Int, samples: ElementPointer<Sample>, stride: Int, words: (Int) -> Words
     ) {
         for y in 0..<height {
             let to = samples + y &* stride

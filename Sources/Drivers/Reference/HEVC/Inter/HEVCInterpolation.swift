@@ -25,15 +25,20 @@ enum HEVCInterpolation<Sample: HEVCSample> {
         let taps = HEVCInterpolationTaps.shared
         let (fractionX, fractionY) = (Int(vector.x & 3), Int(vector.y & 3))
         if fractionX | fractionY == 0 {
-            copy(at, planes.stride, width, height, block)
+            copy(at, fromStride: planes.stride, width: width, height: height, block: block)
         } else if fractionY == 0 {
-            filterAlong(at, planes.stride, taps.luma(fractionX), width, height, block)
+            filterAlong(
+                at, fromStride: planes.stride, taps: taps.luma(fractionX), width: width, height: height, block: block)
         } else if fractionX == 0 {
-            filterDown(at, planes.stride, taps.luma(fractionY), width, height, scratch, block)
+            filterDown(
+                at, fromStride: planes.stride, taps: taps.luma(fractionY), width: width, height: height,
+                scratch: scratch, block: block)
         } else {
             let above = at - 3 &* planes.stride
-            filterAlong(above, planes.stride, taps.luma(fractionX), width, height &+ 7, scratch)
-            filterDownAgain(scratch, taps.luma(fractionY), width, height, block)
+            filterAlong(
+                above, fromStride: planes.stride, taps: taps.luma(fractionX), width: width, height: height &+ 7,
+                block: scratch)
+            filterDownAgain(scratch, taps: taps.luma(fractionY), width: width, height: height, block: block)
         }
     }
 
@@ -48,15 +53,21 @@ enum HEVCInterpolation<Sample: HEVCSample> {
         let taps = HEVCInterpolationTaps.shared
         let (fractionX, fractionY) = (Int(vector.x & 7), Int(vector.y & 7))
         if fractionX | fractionY == 0 {
-            copy(at, planes.chromaStride, width, height, block)
+            copy(at, fromStride: planes.chromaStride, width: width, height: height, block: block)
         } else if fractionY == 0 {
-            filterAlong(at, planes.chromaStride, taps.chroma(fractionX), width, height, block)
+            filterAlong(
+                at, fromStride: planes.chromaStride, taps: taps.chroma(fractionX), width: width, height: height,
+                block: block)
         } else if fractionX == 0 {
-            filterDown(at, planes.chromaStride, taps.chroma(fractionY), width, height, scratch, block)
+            filterDown(
+                at, fromStride: planes.chromaStride, taps: taps.chroma(fractionY), width: width, height: height,
+                scratch: scratch, block: block)
         } else {
             let above = at - planes.chromaStride
-            filterAlong(above, planes.chromaStride, taps.chroma(fractionX), width, height &+ 3, scratch)
-            filterDownAgain(scratch, taps.chroma(fractionY), width, height, block)
+            filterAlong(
+                above, fromStride: planes.chromaStride, taps: taps.chroma(fractionX), width: width, height: height &+ 3,
+                block: scratch)
+            filterDownAgain(scratch, taps: taps.chroma(fractionY), width: width, height: height, block: block)
         }
     }
 
@@ -80,7 +91,7 @@ enum HEVCInterpolation<Sample: HEVCSample> {
     }
 
     @inline(never) private static func copy(
-        _ from: ElementPointer<Sample>, _ fromStride: Int, _ width: Int, _ height: Int, _ block: ElementPointer<Int16>
+        _ from: ElementPointer<Sample>, fromStride: Int, width: Int, height: Int, block: ElementPointer<Int16>
     ) {
         for y in 0..<height {
             let row = from + y &* fromStride
@@ -109,17 +120,19 @@ enum HEVCInterpolation<Sample: HEVCSample> {
 
     /// Filters samples horizontally.
     private static func filterAlong(
-        _ from: ElementPointer<Sample>, _ fromStride: Int, _ taps: HEVCTaps, _ width: Int, _ height: Int, _ block: ElementPointer<Int16>
+        _ from: ElementPointer<Sample>, fromStride: Int, taps: HEVCTaps, width: Int, height: Int,
+        block: ElementPointer<Int16>
     ) {
-        filter(from + taps.first, fromStride, step: 1, taps, width, height, block)
+        filter(
+            from + taps.first, fromStride: fromStride, step: 1, taps: taps, width: width, height: height, block: block)
     }
 
     /// Filters samples in either direction. `from` points to the sample of the first tap, `step` is the distance to the
     /// next tap's sample. One function serves both directions: if the optimizer can see that the loads overlap, it
     /// splits the vectors.
     @inline(never) private static func filter(
-        _ from: ElementPointer<Sample>, _ fromStride: Int, step: Int, _ taps: HEVCTaps, _ width: Int, _ height: Int,
-        _ block: ElementPointer<Int16>
+        _ from: ElementPointer<Sample>, fromStride: Int, step: Int, taps: HEVCTaps, width: Int, height: Int,
+        block: ElementPointer<Int16>
     ) {
         let pairs = taps.count / 2
         let shifts = Quads(repeating: Int32(truncatingIfNeeded: Sample.bitDepth &- 8))
@@ -154,12 +167,13 @@ enum HEVCInterpolation<Sample: HEVCSample> {
 
     /// Filters samples vertically.
     @inline(never) private static func filterDown(
-        _ from: ElementPointer<Sample>, _ fromStride: Int, _ taps: HEVCTaps, _ width: Int, _ height: Int,
-        _ scratch: ElementPointer<Int16>, _ block: ElementPointer<Int16>
+        _ from: ElementPointer<Sample>, fromStride: Int, taps: HEVCTaps, width: Int, height: Int,
+        scratch: ElementPointer<Int16>, block: ElementPointer<Int16>
     ) {
         let top = from + taps.first &* fromStride
         if Sample.bitDepth == 8 || height < 8 {
-            filter(top, fromStride, step: fromStride, taps, width, height, block)
+            filter(
+                top, fromStride: fromStride, step: fromStride, taps: taps, width: width, height: height, block: block)
             return
         }
         let pairs = scratch + rowsCount
@@ -183,7 +197,7 @@ enum HEVCInterpolation<Sample: HEVCSample> {
     /// Filters vertically the rows that were filtered horizontally before. `scratch` begins with the row of the first
     /// tap.
     @inline(never) private static func filterDownAgain(
-        _ scratch: ElementPointer<Int16>, _ taps: HEVCTaps, _ width: Int, _ height: Int, _ block: ElementPointer<Int16>
+        _ scratch: ElementPointer<Int16>, taps: HEVCTaps, width: Int, height: Int, block: ElementPointer<Int16>
     ) {
         let pairs = scratch + rowsCount
         var x = 0

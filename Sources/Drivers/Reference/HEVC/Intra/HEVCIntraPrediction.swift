@@ -32,7 +32,7 @@ package enum HEVCIntraMode {
 }
 
 extension HEVCIntraReferences {
-    /// Predicts the block whose neighbouring samples were loaded last, H.265 8.4.4.2.4 to 8.4.4.2.6.
+    /// Predicts the block whose neighboring samples were loaded last, H.265 8.4.4.2.4 to 8.4.4.2.6.
     @inline(never)
     @_specialize(where Sample == UInt8)
     @_specialize(where Sample == UInt16)
@@ -52,13 +52,15 @@ extension HEVCIntraReferences {
             let mainSide = isVertical ? e : mirroredSide
             let angle = HEVCIntraMode.angle(mode)
             if angle < 0 {
-                project(mainSide, isVertical ? mirroredSide : e, angle, HEVCIntraMode.inverseAngle(mode), size)
+                project(
+                    mainSide, side: isVertical ? mirroredSide : e, angle: angle,
+                    inverse: HEVCIntraMode.inverseAngle(mode), size: size)
             }
             let reference = angle < 0 ? projected : mainSide
             if isVertical {
-                predictVertical(reference, angle, size, destination, stride)
+                predictVertical(reference, angle: angle, size: size, destination: destination, stride: stride)
             } else {
-                predictHorizontal(reference, angle, size, destination, stride)
+                predictHorizontal(reference, angle: angle, size: size, destination: destination, stride: stride)
             }
             if angle == 0 && hasEdgeFilter {
                 // The edge filter: the first column (vertical mode) or row (horizontal mode) follows the gradient of
@@ -79,7 +81,7 @@ extension HEVCIntraReferences {
     /// Builds the reference array of a negative angle: the main side's samples, preceded by projected samples of the
     /// other side.
     private func project(
-        _ mainSide: ElementPointer<Sample>, _ side: ElementPointer<Sample>, _ angle: Int, _ inverse: Int, _ size: Int
+        _ mainSide: ElementPointer<Sample>, side: ElementPointer<Sample>, angle: Int, inverse: Int, size: Int
     ) {
         projected.copy(from: mainSide, count: size &+ 1)
         let last = (size &* angle) &>> 5
@@ -101,8 +103,8 @@ extension HEVCIntraReferences {
     }
 
     private func predictVertical(
-        _ reference: ElementPointer<Sample>, _ angle: Int, _ size: Int, _ destination: ElementPointer<Sample>,
-        _ stride: Int
+        _ reference: ElementPointer<Sample>, angle: Int, size: Int, destination: ElementPointer<Sample>,
+        stride: Int
     ) {
         if size == 4 {
             for y in 0..<4 { destination.storeFourWords(y &* stride, line(reference, angle, x: 0, y: y)) }
@@ -118,7 +120,7 @@ extension HEVCIntraReferences {
     }
 
     private func predictHorizontal(
-        _ reference: ElementPointer<Sample>, _ angle: Int, _ size: Int, _ destination: ElementPointer<Sample>, _ stride: Int
+        _ reference: ElementPointer<Sample>, angle: Int, size: Int, destination: ElementPointer<Sample>, stride: Int
     ) {
         @inline(__always) func row(_ x: Int, _ y: Int) -> Words { line(reference, angle, x: x, y: y) }
         if size == 4 {

@@ -1,7 +1,7 @@
-/// The neighbouring samples that a block's prediction may use, one bit for each unit. A unit is 4×4 luma samples with
+/// The neighboring samples that a block's prediction may use, one bit for each unit. A unit is 4×4 luma samples with
 /// their chroma, so it spans 4 luma or 2 chroma samples. With constrained_intra_pred_flag, units that are not intra
 /// count as unavailable, H.265 8.4.4.2.2.
-package struct HEVCIntraNeighbours: Equatable, BitwiseCopyable, Sendable {
+package struct HEVCIntraNeighbors: Equatable, BitwiseCopyable, Sendable {
     /// Bit i: the i-th unit down the left side is available. Covers twice the block's height.
     package var left: UInt32
     /// Bit i: the i-th unit along the top is available. Covers twice the block's width.
@@ -16,14 +16,14 @@ package struct HEVCIntraNeighbours: Equatable, BitwiseCopyable, Sendable {
     }
 }
 
-/// Owns the memory for one block's neighbouring samples.
+/// Owns the memory for one block's neighboring samples.
 package final class HEVCIntraStorage<Sample: HEVCSample>: Sendable {
     let samples = ElementStorage<Sample>(count: 5 * HEVCIntraReferences<Sample>.pitch, repeating: 0)
 
     package init() {}
 }
 
-/// The neighbouring samples of an N×N block for intra prediction, after substitution and filtering: H.265 8.4.4.2.2 and
+/// The neighboring samples of an N×N block for intra prediction, after substitution and filtering: H.265 8.4.4.2.2 and
 /// 8.4.4.2.3.
 ///
 /// Each array runs from the lowest sample on the left to the rightmost sample above. Index 0 is the corner sample,
@@ -50,16 +50,16 @@ package struct HEVCIntraReferences<Sample: HEVCSample>: BitwiseCopyable {
         projected = first + 4 * Self.pitch
     }
 
-    /// Loads the neighbouring samples of a block; `block` points to its first sample in the reconstruction.
+    /// Loads the neighboring samples of a block; `block` points to its first sample in the reconstruction.
     @inline(never)
     @_specialize(where Sample == UInt8)
     @_specialize(where Sample == UInt16)
     package func load(
-        _ block: ElementPointer<Sample>, stride: Int, log2Size: Int, isLuma: Bool, _ neighbours: HEVCIntraNeighbours,
+        _ block: ElementPointer<Sample>, stride: Int, log2Size: Int, isLuma: Bool, _ neighbors: HEVCIntraNeighbors,
         strongSmoothing: Bool
     ) {
         let size = 1 &<< log2Size
-        gather(block, stride, size, unit: isLuma ? 4 : 2, neighbours)
+        gather(block, stride, size, unit: isLuma ? 4 : 2, neighbors)
         mirror(plain, mirrored, size)
         guard isLuma && size > 4 else { return }
         if strongSmoothing && size == 32 && isSmooth {
@@ -71,14 +71,14 @@ package struct HEVCIntraReferences<Sample: HEVCSample>: BitwiseCopyable {
     }
 
     @inline(__always) private func gather(
-        _ block: ElementPointer<Sample>, _ stride: Int, _ size: Int, unit: Int, _ neighbours: HEVCIntraNeighbours
+        _ block: ElementPointer<Sample>, _ stride: Int, _ size: Int, unit: Int, _ neighbors: HEVCIntraNeighbors
     ) {
         let e = plain
         let units = 2 &* size / unit
         let all = UInt32(truncatingIfNeeded: (1 as UInt64) &<< UInt64(truncatingIfNeeded: units) &- 1)
-        let hasLeft = neighbours.left & all
-        let hasAbove = neighbours.above & all
-        if hasLeft == 0 && hasAbove == 0 && !neighbours.corner {
+        let hasLeft = neighbors.left & all
+        let hasAbove = neighbors.above & all
+        if hasLeft == 0 && hasAbove == 0 && !neighbors.corner {
             let middle = Sample(truncatingIfNeeded: 1 &<< (Sample.bitDepth &- 1))
             (e - 2 &* size).fill(middle, count: 4 &* size &+ 1)
             return
@@ -90,7 +90,7 @@ package struct HEVCIntraReferences<Sample: HEVCSample>: BitwiseCopyable {
             for y in i &* unit..<(i &+ 1) &* unit { e[-1 &- y] = left[y &* stride] }
         }
         let above = block - stride
-        if neighbours.corner { e[0] = above[-1] }
+        if neighbors.corner { e[0] = above[-1] }
         if hasAbove == all {
             (e + 1).copy(from: above, count: 2 &* size)
         } else {
@@ -98,11 +98,11 @@ package struct HEVCIntraReferences<Sample: HEVCSample>: BitwiseCopyable {
                 (e + (1 &+ i &* unit)).copy(from: above + i &* unit, count: unit)
             }
         }
-        if hasLeft == all && hasAbove == all && neighbours.corner { return }
+        if hasLeft == all && hasAbove == all && neighbors.corner { return }
         var last: Sample
         if hasLeft != 0 {
             last = e[-1 &- ((31 &- hasLeft.leadingZeroBitCount) &* unit &+ unit &- 1)]
-        } else if neighbours.corner {
+        } else if neighbors.corner {
             last = e[0]
         } else {
             last = e[1 &+ hasAbove.trailingZeroBitCount &* unit]
@@ -117,7 +117,7 @@ package struct HEVCIntraReferences<Sample: HEVCSample>: BitwiseCopyable {
             }
             i &-= 1
         }
-        if neighbours.corner { last = e[0] } else { e[0] = last }
+        if neighbors.corner { last = e[0] } else { e[0] = last }
         for i in 0..<units {
             if hasAbove & (1 &<< UInt32(truncatingIfNeeded: i)) != 0 {
                 last = e[i &* unit &+ unit]

@@ -18,7 +18,7 @@ package enum HEVCSourceImport {
             loadLuma(source, row: y, width, to)
             (to + width).fill(to[width &- 1], count: columns &- width)
         }
-        repeatRow(planes.luma, planes.stride, height, rows, columns)
+        repeatRow(planes.luma, stride: planes.stride, from: height, to: rows, count: columns)
         let pairs = (width &+ 1) / 2
         let pairRows = (height &+ 1) / 2
         for y in 0..<pairRows {
@@ -28,12 +28,12 @@ package enum HEVCSourceImport {
             (cb + pairs).fill(cb[pairs &- 1], count: columns / 2 &- pairs)
             (cr + pairs).fill(cr[pairs &- 1], count: columns / 2 &- pairs)
         }
-        repeatRow(planes.cb, planes.chromaStride, pairRows, rows / 2, columns / 2)
-        repeatRow(planes.cr, planes.chromaStride, pairRows, rows / 2, columns / 2)
+        repeatRow(planes.cb, stride: planes.chromaStride, from: pairRows, to: rows / 2, count: columns / 2)
+        repeatRow(planes.cr, stride: planes.chromaStride, from: pairRows, to: rows / 2, count: columns / 2)
     }
 
     @inline(__always) private static func repeatRow<Sample: HEVCSample>(
-        _ plane: ElementPointer<Sample>, _ stride: Int, _ from: Int, _ to: Int, _ count: Int
+        _ plane: ElementPointer<Sample>, stride: Int, from: Int, to: Int, count: Int
     ) {
         let last = plane + (from &- 1) &* stride
         for y in from..<Swift.max(from, to) { (plane + y &* stride).copy(from: last, count: count) }

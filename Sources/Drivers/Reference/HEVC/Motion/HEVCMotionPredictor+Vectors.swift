@@ -1,8 +1,8 @@
 extension HEVCMotionPredictor {
-    /// Returns mvpListLX for a reference of list `list`, 8.5.3.2.6. `around` is the result of `availability.neighbours`
+    /// Returns mvpListLX for a reference of list `list`, 8.5.3.2.6. `around` is the result of `availability.neighbors`
     /// for the block; it is the same for all references.
     func predictors(
-        _ block: HEVCMotionBlock, _ around: HEVCMotionNeighbours, list: Int, reference: Int
+        _ block: HEVCMotionBlock, _ around: HEVCMotionNeighbors, list: Int, reference: Int
     ) -> (MotionVector, MotionVector) {
         let target = order(list, reference)
         let isLongTarget = isLong(list, reference)
@@ -26,7 +26,7 @@ extension HEVCMotionPredictor {
         return (temporal ?? .zero, .zero)
     }
 
-    /// Returns a neighbour's vector that refers to the same picture, from the same list first.
+    /// Returns a neighbor's vector that refers to the same picture, from the same list first.
     @inline(__always) private func exact(_ motion: HEVCMotion, _ list: Int, _ target: Int32) -> MotionVector? {
         let same = motion.reference(list)
         if same >= 0 && order(list, same) == target { return motion.vector(list) }
@@ -35,7 +35,7 @@ extension HEVCMotionPredictor {
         return nil
     }
 
-    /// Returns a neighbour's vector to any picture, scaled by the picture distances. A long-term reference only matches
+    /// Returns a neighbor's vector to any picture, scaled by the picture distances. A long-term reference only matches
     /// a long-term reference.
     @inline(__always) private func scaled(
         _ motion: HEVCMotion, _ list: Int, _ target: Int32, _ isLongTarget: Bool

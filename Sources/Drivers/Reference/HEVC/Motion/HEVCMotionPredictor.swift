@@ -23,7 +23,7 @@ struct HEVCMotionPredictor {
     let poc: Int32
     /// MaxNumMergeCand.
     let mergeCount: Int
-    private let log2ParallelMerge: Int
+    private let log2_parallel_merge_level: Int
     /// The motion of the collocated picture by 16×16 area; nil without temporal prediction.
     let collocated: ElementPointer<HEVCStoredMotion>?
     let collocatedPOC: Int32
@@ -55,11 +55,11 @@ struct HEVCMotionPredictor {
         hasNoBackward = isForward
         poc = Int32(truncatingIfNeeded: job.poc)
         mergeCount = slice.mergeCandidates
-        log2ParallelMerge = job.log2ParallelMergeLevel
+        log2_parallel_merge_level = job.log2_parallel_merge_level
         collocated = slice.collocated?.motion.elements
         collocatedPOC = Int32(truncatingIfNeeded: slice.collocated?.poc ?? 0)
         areaColumns = job.grid.areaColumns
-        collocatedList = slice.isCollocatedFromList0 ? 1 : 0
+        collocatedList = slice.collocated_from_l0_flag ? 1 : 0
     }
 
     @inline(__always) func order(_ list: Int, _ reference: Int) -> Int32 {
@@ -76,7 +76,7 @@ struct HEVCMotionPredictor {
     /// lists lose list 1. `last` is the last index that is needed; later candidates may be omitted.
     func merge(_ whole: HEVCMotionBlock, into candidates: ElementPointer<HEVCMotion>, last: Int? = nil) {
         var block = whole
-        if log2ParallelMerge > 2 && block.unitSize == 8 {
+        if log2_parallel_merge_level > 2 && block.unitSize == 8 {
             block = HEVCMotionBlock(x: block.unitX, y: block.unitY, size: 8)
         }
         let limit = min(mergeCount, (last ?? mergeCount) &+ 1)
@@ -118,8 +118,8 @@ struct HEVCMotionPredictor {
     @inline(__always) private func spatial(
         _ block: HEVCMotionBlock, into candidates: ElementPointer<HEVCMotion>, limit: Int
     ) -> Int {
-        var around = availability.neighbours(block)
-        let level = log2ParallelMerge
+        var around = availability.neighbors(block)
+        let level = log2_parallel_merge_level
         if level > 2 {
             // Blocks of one merge estimation region do not use each other's motion, so that they can be processed in
             // parallel.

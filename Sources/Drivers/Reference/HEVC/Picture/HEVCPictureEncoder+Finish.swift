@@ -56,15 +56,15 @@ extension HEVCPictureEncoder {
         var parameters = HEVCSAOParameters()
         for (isLeft, other) in [(true, address - 1), (false, address - grid.columns)] {
             guard isLeft ? address % grid.columns > 0 : other >= 0, bounds.slice[address] == bounds.slice[other],
-                tiles.tileID[address] == tiles.tileID[other], slice.saoLuma || slice.saoChroma,
+                tiles.tileID[address] == tiles.tileID[other], slice.slice_sao_luma_flag || slice.slice_sao_chroma_flag,
                 chooser.choose(.saoMerge, 3) == 1
             else { continue }
             parameters = trees[other].sao.elements[0]
             (parameters.mergesLeft, parameters.mergesUp) = (isLeft, !isLeft)
             return parameters
         }
-        if slice.saoLuma { parameters.luma = chosenSAO(chooser, like: nil) }
-        if slice.saoChroma {
+        if slice.slice_sao_luma_flag { parameters.luma = chosenSAO(chooser, like: nil) }
+        if slice.slice_sao_chroma_flag {
             parameters.cb = chosenSAO(chooser, like: nil)
             parameters.cr = chosenSAO(chooser, like: parameters.cb)
         }

@@ -53,7 +53,7 @@ package final class HEVCPictureEncoder<Sample: HEVCSample> {
         let preset = coder.preset
         let hasSAO =
             (preset.sao || chooser != nil) && job.sliceByteLimit == nil
-            && job.slices.contains { $0.saoLuma || $0.saoChroma }
+            && job.slices.contains { $0.slice_sao_luma_flag || $0.slice_sao_chroma_flag }
         for (index, slice) in job.slices.enumerated() {
             var part = slice
             var position = job.tiles.tileScan[slice.firstCodingTree]

@@ -32,21 +32,21 @@ package struct HEVCSliceJob: Sendable {
     /// The collocated picture, which is in one of the lists, and collocated_from_l0_flag. Nil if
     /// slice_temporal_mvp_enabled_flag is 0.
     package var collocated: HEVCReconstructedPicture?
-    package var isCollocatedFromList0 = true
+    package var collocated_from_l0_flag = true
     /// MaxNumMergeCand, 1…5.
     package var mergeCandidates = 5
-    package var mvdL1Zero = false
-    package var cabacInitFlag = false
+    package var mvd_l1_zero_flag = false
+    package var cabac_init_flag = false
     /// slice_deblocking_filter_disabled_flag.
-    package var disablesDeblocking = false
+    package var slice_deblocking_filter_disabled_flag = false
     /// slice_beta_offset_div2 · 2 and slice_tc_offset_div2 · 2: −12…12.
     package var betaOffset = 0
     package var tcOffset = 0
     /// slice_loop_filter_across_slices_enabled_flag.
-    package var filtersAcrossSlices = true
+    package var slice_loop_filter_across_slices_enabled_flag = true
     /// slice_sao_luma_flag and slice_sao_chroma_flag.
-    package var saoLuma = false
-    package var saoChroma = false
+    package var slice_sao_luma_flag = false
+    package var slice_sao_chroma_flag = false
     /// The header's bits up to the entry points. The encoder appends num_entry_point_offsets and the offsets if the
     /// picture has tiles, slice_segment_header_extension_length (0) if `hasHeaderExtension` is true, and
     /// byte_alignment().
@@ -81,14 +81,14 @@ package struct HEVCPictureJob: Sendable {
     /// The slices in order. Together they cover every coding tree unit once, in tile scan.
     package var slices: [HEVCSliceJob]
     /// max_transform_hierarchy_depth_inter and _intra.
-    package var transformDepthInter = 0
-    package var transformDepthIntra = 0
+    package var max_transform_hierarchy_depth_inter = 0
+    package var max_transform_hierarchy_depth_intra = 0
     /// amp_enabled_flag.
     package var amp_enabled_flag = false
     /// strong_intra_smoothing_enabled_flag.
-    package var strongIntraSmoothing = false
+    package var strong_intra_smoothing_enabled_flag = false
     /// constrained_intra_pred_flag.
-    package var constrainedIntraPrediction = false
+    package var constrained_intra_pred_flag = false
     /// transform_skip_enabled_flag: the syntax contains transform_skip_flag. The encoder may always write 0.
     package var hasTransformSkip = false
     /// sign_data_hiding_enabled_flag.
@@ -99,9 +99,9 @@ package struct HEVCPictureJob: Sendable {
     package var cbQPOffset = 0
     package var crQPOffset = 0
     /// Log2ParMrgLevel.
-    package var log2ParallelMergeLevel = 2
+    package var log2_parallel_merge_level = 2
     /// loop_filter_across_tiles_enabled_flag.
-    package var filtersAcrossTiles = true
+    package var loop_filter_across_tiles_enabled_flag = true
     /// Whether later pictures may predict from this one.
     package var isReference = true
     /// The quality level from 1 (best) to 7 (fastest).

@@ -2,7 +2,7 @@
 
 extension HEVCUnitCoder {
     /// Returns whether a unit may predict its motion while intra refresh is in progress. A decoder that starts with the
-    /// current round lacks the data outside of the refreshed area. There, neither the neighbours' motion nor the
+    /// current round lacks the data outside of the refreshed area. There, neither the neighbors' motion nor the
     /// collocated picture's motion may be used.
     private func mayPredictMotion(_ x: Int, _ y: Int, size: Int) -> Bool {
         guard isGuarded else { return true }
@@ -179,7 +179,7 @@ extension HEVCUnitCoder {
     /// cost.
     private mutating func searchPart(_ part: HEVCPart, _ unit: HEVCCodingUnit) -> (HEVCPredictionUnit, Int) {
         let block = part.block(unit)
-        let around = motionPredictor.availability.neighbours(block)
+        let around = motionPredictor.availability.neighbors(block)
         var best = SIMD2<Int>(repeating: Int.max / 4)
         var choices = (HEVCMotionChoice(), HEVCMotionChoice())
         for list in 0..<(type == .b ? 2 : 1) {
@@ -216,7 +216,8 @@ extension HEVCUnitCoder {
         if type == .b && preset.pairRounds >= 0 && part.width &+ part.height != 12 && choices.0.isUsable
             && choices.1.isUsable
         {
-            let (pair, pairCost) = searchPair(part, unit, block, around, choices.0, choices.1)
+            let (pair, pairCost) = searchPair(
+                part, unit: unit, block: block, around: around, first: choices.0, second: choices.1)
             if pairCost < cost { (motion, cost) = (pair, pairCost) }
         }
         return (difference(motion, block, around), cost)
@@ -232,8 +233,8 @@ extension HEVCUnitCoder {
 
     /// Refines the vectors of both lists alternately; one is fixed while the other moves.
     private mutating func searchPair(
-        _ part: HEVCPart, _ unit: HEVCCodingUnit, _ block: HEVCMotionBlock, _ around: HEVCMotionNeighbours,
-        _ first: HEVCMotionChoice, _ second: HEVCMotionChoice
+        _ part: HEVCPart, unit: HEVCCodingUnit, block: HEVCMotionBlock, around: HEVCMotionNeighbors,
+        first: HEVCMotionChoice, second: HEVCMotionChoice
     ) -> (HEVCMotion, Int) {
         var motion = HEVCMotion(first.vector, list: 0, reference: first.reference)
         motion.set(second.vector, list: 1, reference: second.reference)
@@ -242,7 +243,7 @@ extension HEVCUnitCoder {
                 part, list: choice.list, reference: choice.reference,
                 motionPredictor.predictors(block, around, list: choice.list, reference: choice.reference))
         }
-        if mvdL1Zero { motion.vector1 = tasks[1].predictors.0 }
+        if mvd_l1_zero_flag { motion.vector1 = tasks[1].predictors.0 }
         if !mayUse(motion, part) { return (motion, Int.max / 4) }
         var bits = counter
         bits.codeDirection(
@@ -251,7 +252,7 @@ extension HEVCUnitCoder {
         bits.codeReference(second.reference, count: referenceCounts.y)
         let fixed = (bits.cost &* lambda) &>> 15
         var cost = Int.max / 4
-        var moving = mvdL1Zero ? 0 : 1
+        var moving = mvd_l1_zero_flag ? 0 : 1
         for round in 0...max(0, preset.pairRounds) {
             var task = tasks[moving]
             let other = tasks[1 &- moving]
@@ -260,7 +261,7 @@ extension HEVCUnitCoder {
                 other.planes, x: part.x, y: part.y, still, width: part.width, height: part.height,
                 scratch: wide + 2 &* HEVCInterpolation<Sample>.count, to: pairBlock)
             task.pair = pairBlock
-            let rest = moving == 0 && mvdL1Zero ? 0 : vectorCost(Int(still.x), Int(still.y), other)
+            let rest = moving == 0 && mvd_l1_zero_flag ? 0 : vectorCost(Int(still.x), Int(still.y), other)
             let vector = motion.vector(moving)
             var choice = HEVCMotionChoice(vector: vector, list: moving, reference: task.reference)
             if round == 0 && preset.pairRounds == 0 {
@@ -274,7 +275,7 @@ extension HEVCUnitCoder {
             if total >= cost { break }
             cost = total
             motion.set(choice.vector, list: moving, reference: task.reference)
-            if mvdL1Zero || round &+ 1 >= preset.pairRounds { break }
+            if mvd_l1_zero_flag || round &+ 1 >= preset.pairRounds { break }
             moving = 1 &- moving
         }
         return (motion, cost)

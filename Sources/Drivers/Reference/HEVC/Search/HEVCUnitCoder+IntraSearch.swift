@@ -66,8 +66,8 @@ extension HEVCUnitCoder {
         }
         if step > 1 {
             for distance in [2, 1] {
-                let centre = best
-                for mode in [centre &- distance, centre &+ distance] where mode >= 2 && mode <= 34 {
+                let center = best
+                for mode in [center &- distance, center &+ distance] where mode >= 2 && mode <= 34 {
                     let cost = tryMode(&self, mode)
                     if cost < least { (least, best) = (cost, mode) }
                 }

@@ -118,26 +118,26 @@ extension HEVCUnitCoder {
         var rounds = preset.hexagons
         while rounds > 0 {
             rounds &-= 1
-            let (centreX, centreY) = (bestX, bestY)
-            if centreX &- 2 < minX || centreX &+ 2 > maxX || centreY &- 2 < minY || centreY &+ 2 > maxY { break }
+            let (centerX, centerY) = (bestX, bestY)
+            if centerX &- 2 < minX || centerX &+ 2 > maxX || centerY &- 2 < minY || centerY &+ 2 > maxY { break }
             for i in 0..<6 {
                 let offset = MotionSearch.hexagon(i)
-                let cost = at(centreX &+ offset.x, centreY &+ offset.y)
-                if cost < best { (best, bestX, bestY) = (cost, centreX &+ offset.x, centreY &+ offset.y) }
+                let cost = at(centerX &+ offset.x, centerY &+ offset.y)
+                if cost < best { (best, bestX, bestY) = (cost, centerX &+ offset.x, centerY &+ offset.y) }
             }
-            if bestX == centreX && bestY == centreY { break }
+            if bestX == centerX && bestY == centerY { break }
         }
         rounds = preset.diamonds
         while rounds > 0 {
             rounds &-= 1
-            let (centreX, centreY) = (bestX, bestY)
-            if centreX <= minX || centreX >= maxX || centreY <= minY || centreY >= maxY { break }
+            let (centerX, centerY) = (bestX, bestY)
+            if centerX <= minX || centerX >= maxX || centerY <= minY || centerY >= maxY { break }
             for i in 0..<4 {
                 let offset = MotionSearch.diamond(i)
-                let cost = at(centreX &+ offset.x, centreY &+ offset.y)
-                if cost < best { (best, bestX, bestY) = (cost, centreX &+ offset.x, centreY &+ offset.y) }
+                let cost = at(centerX &+ offset.x, centerY &+ offset.y)
+                if cost < best { (best, bestX, bestY) = (cost, centerX &+ offset.x, centerY &+ offset.y) }
             }
-            if bestX == centreX && bestY == centreY { break }
+            if bestX == centerX && bestY == centerY { break }
         }
         return refine(task, bestX &* 4, bestY &* 4, wholeCost: best)
     }
@@ -194,11 +194,11 @@ extension HEVCUnitCoder {
             var cameFrom = -1
             while rounds > 0 {
                 rounds &-= 1
-                let (centreX, centreY) = (bestX, bestY)
+                let (centerX, centerY) = (bestX, bestY)
                 var direction = -1
                 for i in 0..<4 where i != cameFrom {
                     let offset = MotionSearch.diamond(i)
-                    if tryVector(centreX &+ offset.x &* step, centreY &+ offset.y &* step) { direction = i }
+                    if tryVector(centerX &+ offset.x &* step, centerY &+ offset.y &* step) { direction = i }
                 }
                 if direction < 0 { break }
                 cameFrom = direction ^ 1

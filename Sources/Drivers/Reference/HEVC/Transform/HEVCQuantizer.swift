@@ -103,8 +103,9 @@ package struct HEVCQuantizer: BitwiseCopyable, Sendable {
         var columns = 0
         var rows = 0
         if log2Size == 2 {
-            let upper = Self.quantized(coefficients, levels, factors, round, shifts)
-            let lower = Self.quantized(coefficients + 8, levels + 8, factors, round, shifts)
+            let upper = Self.quantized(coefficients, levels: levels, factors: factors, round: round, shifts: shifts)
+            let lower = Self.quantized(
+                coefficients + 8, levels: levels + 8, factors: factors, round: round, shifts: shifts)
             counts = upper.atMost(Words(repeating: 1)) &+ lower.atMost(Words(repeating: 1))
             let both = upper | lower
             columns = HEVCExtent.last(Words(lowHalf: both.lowHalf | both.highHalf, highHalf: .zero))
@@ -118,7 +119,8 @@ package struct HEVCQuantizer: BitwiseCopyable, Sendable {
                 var seen = Words(repeating: 0)
                 for y in 0..<size {
                     let offset = y &<< log2Size &+ x
-                    let level = Self.quantized(coefficients + offset, levels + offset, factors, round, shifts)
+                    let level = Self.quantized(
+                        coefficients + offset, levels: levels + offset, factors: factors, round: round, shifts: shifts)
                     counts = counts &+ level.atMost(Words(repeating: 1))
                     if level.isAnySet { rows = Swift.max(rows, y &+ 1) }
                     seen |= level
@@ -133,7 +135,8 @@ package struct HEVCQuantizer: BitwiseCopyable, Sendable {
 
     /// Quantizes eight coefficients, stores their levels and returns the levels' magnitudes.
     @inline(__always) private static func quantized(
-        _ coefficients: ElementPointer<Int16>, _ levels: ElementPointer<Int16>, _ factors: Words, _ round: Quads, _ shifts: Quads
+        _ coefficients: ElementPointer<Int16>, levels: ElementPointer<Int16>, factors: Words, round: Quads,
+        shifts: Quads
     ) -> Words {
         let value = coefficients.load(0, as: Words.self).atLeast(Words(repeating: -32767))
         let sign = value &>> 15

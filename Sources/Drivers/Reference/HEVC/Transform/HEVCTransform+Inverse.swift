@@ -68,7 +68,7 @@ extension HEVCTransform {
             var level = 4
             var step = size / 4
             while level < size {
-                odd(column, size, level, step, rows)
+                odd(column, size: size, level: level, step: step, rows: rows)
                 for n in 0..<level / 2 {
                     for i in 0..<2 {
                         let even: Quads = outputs.load(8 &* n &+ 4 &* i)
@@ -80,7 +80,7 @@ extension HEVCTransform {
                 level &*= 2
                 step /= 2
             }
-            odd(column, size, size, 1, rows)
+            odd(column, size: size, level: size, step: 1, rows: rows)
             let target = output + x
             for n in 0..<half {
                 let low: Quads = outputs.load(8 &* n)
@@ -99,7 +99,7 @@ extension HEVCTransform {
 
     /// Stores in `sums` the contribution of the odd rows of a `level`-point transform. These are odd multiples of
     /// `step` as rows of the block.
-    @inline(__always) private func odd(_ column: ElementPointer<Int16>, _ size: Int, _ level: Int, _ step: Int, _ rows: Int) {
+    @inline(__always) private func odd(_ column: ElementPointer<Int16>, size: Int, level: Int, step: Int, rows: Int) {
         let present = (rows &- 1) / step
         let count = Swift.min(level / 4, (present &+ 3) / 4)
         for p in 0..<count {

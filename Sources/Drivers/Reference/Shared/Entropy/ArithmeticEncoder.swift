@@ -54,7 +54,7 @@ struct ArithmeticEncoder {
         let isLPS = (state ^ bin) & 1 != 0
         low = isLPS ? low &+ rangeOfMPS : low
         range = isLPS ? rangeOfLPS : rangeOfMPS
-        renormalise()
+        renormalize()
     }
 
     /// EncodeDecision.
@@ -74,7 +74,7 @@ struct ArithmeticEncoder {
             low &+= range
             range = 2
         }
-        renormalise()
+        renormalize()
     }
 
     /// EncodeFlush after a terminating bin of 1. Writes rbsp_stop_one_bit and the alignment zeros, too.
@@ -94,7 +94,7 @@ struct ArithmeticEncoder {
         queued = 0
     }
 
-    @inline(__always) private mutating func renormalise() {
+    @inline(__always) private mutating func renormalize() {
         // A range has at most 9 bits. A range of 256 or more needs no shift.
         let shift = (range | 1).leadingZeroBitCount &- 55
         range = range &<< UInt64(truncatingIfNeeded: shift)

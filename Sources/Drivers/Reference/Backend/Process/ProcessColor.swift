@@ -1,6 +1,6 @@
 internal import CVA
 
-extension ProcessOperation.ColourProperties {
+extension ProcessOperation.ColorProperties {
     /// The matrix_coefficients of H.273; nil if the standard is not specified.
     var knownMatrix: Int? {
         switch standard {
@@ -33,11 +33,11 @@ extension ProcessOperation {
     /// smaller ones.
     func meanings(from source: PlaneLayout, to target: PlaneLayout) -> (source: SampleMeaning, target: SampleMeaning) {
         let usual = source.width >= 1280 || source.height > 576 ? 1 : 6
-        let from = source.format.isRGB ? nil : sourceColour.knownMatrix
-        let to = target.format.isRGB ? nil : targetColour.knownMatrix
+        let from = source.format.isRGB ? nil : sourceColor.knownMatrix
+        let to = target.format.isRGB ? nil : targetColor.knownMatrix
         return (
-            SampleMeaning(matrix: from ?? to ?? usual, isFull: sourceColour.isFull(source.format)),
-            SampleMeaning(matrix: to ?? from ?? usual, isFull: targetColour.isFull(target.format))
+            SampleMeaning(matrix: from ?? to ?? usual, isFull: sourceColor.isFull(source.format)),
+            SampleMeaning(matrix: to ?? from ?? usual, isFull: targetColor.isFull(target.format))
         )
     }
 
@@ -57,7 +57,7 @@ extension ProcessOperation {
 }
 
 /// A color, converted to the sample format of a picture.
-struct BackgroundColour {
+struct BackgroundColor {
     /// The repeating bytes of each plane.
     let elements: [[UInt8]]
 
@@ -89,12 +89,12 @@ struct BackgroundColour {
 
     /// Returns Y, Cb and Cr for R, G and B in 0…1 (H.273 8.3).
     private static func samples(
-        _ colour: (red: Double, green: Double, blue: Double), _ meaning: SampleMeaning, bits: Int
+        _ color: (red: Double, green: Double, blue: Double), _ meaning: SampleMeaning, bits: Int
     ) -> (Int, Int, Int) {
         let (red, blue) = meaning.weights
-        let luma = red * colour.red + (1 - red - blue) * colour.green + blue * colour.blue
-        let cb = (colour.blue - luma) / (2 * (1 - blue))
-        let cr = (colour.red - luma) / (2 * (1 - red))
+        let luma = red * color.red + (1 - red - blue) * color.green + blue * color.blue
+        let cb = (color.blue - luma) / (2 * (1 - blue))
+        let cr = (color.red - luma) / (2 * (1 - red))
         let (most, unit) = (1 << bits - 1, Double(1 << (bits - 8)))
         func clipped(_ value: Double) -> Int { min(max(Int(value.rounded()), 0), most) }
         if meaning.isFull {

@@ -50,19 +50,19 @@ extension HEVCMotion {
     }
 }
 
-/// The motion of the five neighbours of a prediction block, H.265 8.5.3.2.3 and 8.5.3.2.7. `isNone` is true for
-/// neighbours that are intra or not available by 6.4.2.
-struct HEVCMotionNeighbours: BitwiseCopyable {
-    /// The neighbours below the left side, and at its lower end.
+/// The motion of the five neighbors of a prediction block, H.265 8.5.3.2.3 and 8.5.3.2.7. `isNone` is true for
+/// neighbors that are intra or not available by 6.4.2.
+struct HEVCMotionNeighbors: BitwiseCopyable {
+    /// The neighbors below the left side, and at its lower end.
     var a0 = HEVCMotion()
     var a1 = HEVCMotion()
-    /// The neighbours right of the upper side, at its right end, and above the upper left corner.
+    /// The neighbors right of the upper side, at its right end, and above the upper left corner.
     var b0 = HEVCMotion()
     var b1 = HEVCMotion()
     var b2 = HEVCMotion()
 }
 
-/// Decides which neighbours' motion is available: z-scan order and prediction blocks, H.265 6.4.1 and 6.4.2.
+/// Decides which neighbors' motion is available: z-scan order and prediction blocks, H.265 6.4.1 and 6.4.2.
 struct HEVCMotionAvailability: BitwiseCopyable {
     let width: Int
     let height: Int
@@ -115,14 +115,14 @@ struct HEVCMotionAvailability: BitwiseCopyable {
         return spread((x & mask) &>> 2) | spread((y & mask) &>> 2) &<< 1
     }
 
-    /// Returns the motion of a block's neighbours. The tables must contain the motion of earlier blocks of the same
+    /// Returns the motion of a block's neighbors. The tables must contain the motion of earlier blocks of the same
     /// coding unit.
-    @inline(__always) func neighbours(_ block: HEVCMotionBlock) -> HEVCMotionNeighbours {
+    @inline(__always) func neighbors(_ block: HEVCMotionBlock) -> HEVCMotionNeighbors {
         let tree = (block.y &>> log2Tree) &* columns &+ block.x &>> log2Tree
         let order = zOrder(block.x, block.y)
         let (left, above) = (block.x &- 1, block.y &- 1)
         let (right, below) = (block.x &+ block.width, block.y &+ block.height)
-        var result = HEVCMotionNeighbours()
+        var result = HEVCMotionNeighbors()
         // With NxN partitions, block 2 lies below the left side of block 1 and is not decoded yet.
         if !(block.partition == .partNxN && block.index == 1) {
             result.a0 = motion(left, below, block, tree: tree, order: order)

@@ -1,5 +1,5 @@
-extension HEVCIntraNeighbours {
-    /// Determines the available neighbours of a block: H.265 6.4.1 (z-scan order), and 8.4.4.2.2 with
+extension HEVCIntraNeighbors {
+    /// Determines the available neighbors of a block: H.265 6.4.1 (z-scan order), and 8.4.4.2.2 with
     /// constrained_intra_pred_flag.
     ///
     /// The block's area begins at luma sample (x, y) and has a side of `size` luma samples. `tiles` holds TileId by

@@ -1,6 +1,6 @@
 /// The values of a macroblock that later macroblocks of the slice depend on. A row of records, indexed by column,
 /// contains the macroblocks of the current row that are already coded, and the row above from the current column on.
-struct NeighbourRecord: BitwiseCopyable, Sendable {
+struct NeighborRecord: BitwiseCopyable, Sendable {
     /// The bottom and right 4×4 luma blocks: TotalCoeff (CAVLC), or whether there are levels (CABAC).
     var bottomLuma = SIMD4<UInt8>.zero
     var rightLuma = SIMD4<UInt8>.zero
@@ -26,18 +26,18 @@ struct NeighbourRecord: BitwiseCopyable, Sendable {
     }
 
     /// The record of a macroblock outside the slice, for CAVLC. A count of 64 marks a block as not available.
-    static let unavailableCounts = NeighbourRecord(
+    static let unavailableCounts = NeighborRecord(
         bottomLuma: SIMD4(repeating: 64), rightLuma: SIMD4(repeating: 64), chroma: SIMD8(repeating: 64))
     /// The record of a macroblock outside the slice, for an intra macroblock with CABAC. coded_block_flag counts as 1,
     /// H.264 9.3.3.1.1.9. For coded_block_pattern, luma blocks count as coded, 9.3.3.1.1.4.
-    static let unavailableToIntra = NeighbourRecord(
+    static let unavailableToIntra = NeighborRecord(
         bottomLuma: SIMD4(repeating: 1), rightLuma: SIMD4(repeating: 1), chroma: SIMD8(repeating: 1),
         codedBlockPattern: 15, dc: 7)
     /// The record of a macroblock outside the slice, for an inter macroblock with CABAC.
-    static let unavailableToInter = NeighbourRecord(codedBlockPattern: 15)
+    static let unavailableToInter = NeighborRecord(codedBlockPattern: 15)
 }
 
-/// The counts of the current macroblock's blocks and of the neighbouring blocks to the left and above. The grid has 8
+/// The counts of the current macroblock's blocks and of the neighboring blocks to the left and above. The grid has 8
 /// bytes a row: luma from row 1, column 1, Cb from row 6, column 1, Cr from row 6, column 5.
 struct BlockCountGrid {
     static let size = 64
@@ -80,8 +80,8 @@ struct BlockCountGrid {
         (elements[index &- 1] != 0 ? 1 : 0) &+ (elements[index &- 8] != 0 ? 2 : 0)
     }
 
-    /// Loads the neighbours' counts and sets the counts of the macroblock to 0.
-    @inline(__always) func start(left: NeighbourRecord, top: NeighbourRecord) {
+    /// Loads the neighbors' counts and sets the counts of the macroblock to 0.
+    @inline(__always) func start(left: NeighborRecord, top: NeighborRecord) {
         elements.store(1, top.bottomLuma)
         elements.store(41, SIMD2(top.chroma[0], top.chroma[1]))
         elements.store(45, SIMD2(top.chroma[2], top.chroma[3]))
@@ -98,7 +98,7 @@ struct BlockCountGrid {
     }
 
     /// Stores the counts of the macroblock's bottom and right blocks in `record`.
-    @inline(__always) func finish(_ record: inout NeighbourRecord) {
+    @inline(__always) func finish(_ record: inout NeighborRecord) {
         record.bottomLuma = elements.load(33)
         record.rightLuma = SIMD4(elements[12], elements[20], elements[28], elements[36])
         record.chroma = SIMD8(
