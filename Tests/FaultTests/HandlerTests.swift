@@ -77,7 +77,7 @@ import VideoBase
         var configuration = Self.configuration
         configuration.structure.bFrames = 3
         configuration.pipeline.asyncDepth = 1
-        let settings = try SettingsResolver.resolve(configuration, on: DeviceCapabilities(display))
+        let settings = try SettingsResolver.resolve(configuration, on: DeviceCapabilities(display, .h264))
         let session = try Supervisor(display, settings, limits: Self.limits) { result in
             guard case .success = result else { return }
             let session = state.withLock { state in
