@@ -25,7 +25,8 @@ import Testing
         }
     }
 
-    /// A table that declares more entries than it has room for is damage, not a lack of memory.
+    /// A table that declares more entries than it has room for is damage, not a lack of memory. FFmpeg 7 reads no more
+    /// entries of stco than there are; then no picture is missing.
     @Test(arguments: ["stts", "ctts", "stco", "stsz", "trun"]) func oversizedTablesAreReportedAsDamage(_ table: String) throws {
         try Files.withTemporaryFolder { folder in
             let path = "\(folder)/in.mp4"
@@ -39,6 +40,14 @@ import Testing
             try Files.write(bytes, to: path)
             for arguments in [["inspect", path], ["remux", path, "-o", "\(folder)/a.mkv"], ["decode", path, "-o", "\(folder)/a.y4m"]] {
                 let run = try ToolRun(arguments)
+                if table == "stco", run.status == 0 {
+                    switch arguments[0] {
+                    case "inspect": #expect(String(decoding: run.output, as: UTF8.self).contains("\n25 pictures, "))
+                    case "decode": #expect(run.errorLines.first?.contains(": 25 pictures, ") == true, "\(run.errorLines)")
+                    default: #expect(try RemuxTests.probe("a.mkv", "packet=pts_time", in: folder).split(separator: "\n").count == 25)
+                    }
+                    continue
+                }
                 #expect(run.status == 65 && run.errorLines.count == 1, "\(run.errorLines)")
                 #expect(run.errorLines.first?.contains("memory") == false, "\(run.errorLines)")
                 if arguments[0] != "decode" { #expect(run.errorLines.first?.contains("--input-size") == false, "\(run.errorLines)") }

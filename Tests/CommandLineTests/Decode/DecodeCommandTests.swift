@@ -37,9 +37,9 @@ import TestOracles
             let turn = range + ["gray", "gray12le"].count { $0 == format }
             func part<T>(_ all: [T]) -> [T] { all.indices.filter { ($0 + turn) % 2 == 0 }.map { all[$0] } }
             let (width, height, depth) = (66, 50, Int(format.filter(\.isNumber)) ?? 8)
-            _ = try ffmpeg([
-                "-f", "lavfi", "-i", "testsrc2=s=\(width)x\(height):r=25:d=0.04,format=\(format)", "-c:v", "ffv1", "-color_range", "\(range)", folder + "/a.mkv",
-            ])
+            // FFmpeg 5 takes the range of gray from the encoder's option, FFmpeg 7 from the filter.
+            let source = "testsrc2=s=\(width)x\(height):r=25:d=0.04,format=\(format),setparams=range=\(range == 1 ? "tv" : "pc")"
+            _ = try ffmpeg(["-f", "lavfi", "-i", source, "-c:v", "ffv1", "-color_range", "\(range)", folder + "/a.mkv"])
             let samples = try ffmpeg(["-i", folder + "/a.mkv", "-f", "rawvideo", "-"])
             func values(_ bytes: some Collection<UInt8>, _ depth: Int) -> [Int] {
                 let bytes = Array(bytes)

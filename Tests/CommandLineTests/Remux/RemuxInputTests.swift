@@ -229,7 +229,8 @@ import Testing
             let whole = try Files.read("\(folder)/\(name)")
             let cut = "cut-\(name)"
             for (part, options) in [(3, []), (5, []), (7, ["--start", "1"])] as [(Int, [String])] {
-                try Files.write(Array(whole.prefix(whole.count * part / 8)), to: "\(folder)/\(cut)")
+                // The odd size cuts a packet of a transport stream. A cut between two packets is not always detectable.
+                try Files.write(Array(whole.prefix(whole.count * part / 8 | 1)), to: "\(folder)/\(cut)")
                 let output = ["-o", "a\(part).mkv"] + options
                 let result = try run("remux", [cut] + output, in: folder)
                 #expect(result.status == 65, "\(part): \(result.errors)")

@@ -130,7 +130,11 @@ import Testing
             let report = try #require(JSONValue(result.output))
             let counts = try RemuxTests.probe("a.mp4", "stream=nb_read_packets", in: folder, ["-count_packets"])
             #expect(report["streams"]?.array.map { $0["packets"]?.int } == counts.split(separator: "\n").map { Int($0) })
-            let length = try #require(Double(RemuxTests.probe("a.mp4", "format=duration", in: folder).prefix { $0 != "\n" }))
+            // ffprobe 7 omits the pictures' gaps from the duration of the format.
+            let spans = try RemuxTests.probe("a.mp4", "packet=pts_time,duration_time", in: folder).split(separator: "\n").map { line in
+                line.split(separator: ",").compactMap { Double($0) }
+            }
+            let length = try #require(spans.filter { $0.count == 2 }.map { $0[0] + $0[1] }.max())
             #expect(abs((report["seconds"]?.double ?? 0) - length) < 0.03, "\(result.output) \(length)")
             let entry = report["effective"]?.array.first { $0["option"]?.string == "duration" }
             // The copy begins at the preceding key frame. The last input ends before the duration.

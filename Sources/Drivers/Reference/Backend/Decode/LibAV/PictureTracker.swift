@@ -94,9 +94,9 @@ internal import Glibc
         hasPicture = false
     }
 
-    /// Whether the decoder has set error flags on its own frame.
+    /// Whether the decoder has set error flags on its own frame. A picture that is output later has no other report.
     var hasErrors: Bool {
-        guard hasPicture, vaenc_tells_errors_at_once(), let decoderFrame = unsafe decoderFrame else { return false }
+        guard hasPicture, !marksPictures || vaenc_keeps_hevc_frames(), let decoderFrame = unsafe decoderFrame else { return false }
         return unsafe decoderFrame.pointee.decode_error_flags != 0
     }
 }
