@@ -337,8 +337,8 @@ static inline int vaenc_averror_eof(void) { return AVERROR_EOF; }
 static inline int vaenc_averror_again(void) { return AVERROR(EAGAIN); }
 static inline int vaenc_averror_invalid(void) { return AVERROR_INVALIDDATA; }
 static inline int vaenc_averror_exit(void) { return AVERROR_EXIT; }
-/// Whether the HEVC decoder keeps the AVFrame for which it has requested memory until the next picture. From FFmpeg 7 on,
-/// the frame belongs to a pool. The H.264 decoder keeps its own frames.
+/// Whether the HEVC decoder keeps the AVFrame for which it has requested memory until the next picture. From FFmpeg 7
+/// on, the frame belongs to a pool. The H.264 decoder keeps its own frames in every version.
 static inline _Bool vaenc_keeps_hevc_frames(void) { return LIBAVCODEC_VERSION_MAJOR < 61; }
 static inline int64_t vaenc_no_pts(void) { return AV_NOPTS_VALUE; }
 // Returns a stream's side data of one type, or null if it has none.
