@@ -33,7 +33,7 @@ import VideoBase
 
     private func leading(_ headers: H264StreamHeaders, _ type: PictureType) -> LeadingUnits {
         let (plan, options) = Self.options(type)
-        return headers.leading(plan, options, PictureClock())
+        return headers.leading(plan, options: options, clock: PictureClock())
     }
 
     /// Returns the NAL units of the assembled access unit for a driver's `bytes`.

@@ -271,7 +271,7 @@ final class Received: Sendable {
             configuration {
                 $0.structure.bFrames = 2
                 $0.pipeline.asyncDepth = 4
-            }, on: DeviceCapabilities(display))
+            }, on: DeviceCapabilities(display, .h264))
         let supervisor = try Supervisor(display, settings, limits: .of(display.kind)) { result in
             handler.withLock { $0.isEntered = true }
             handler.wait { $0.isHeld ? nil : () }
