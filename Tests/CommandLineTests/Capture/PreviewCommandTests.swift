@@ -3,11 +3,12 @@ import Testing
 
 /// `--preview`, captured by ffmpeg's screen grabber.
 @Suite struct PreviewCommandTests {
+    /// Records until the screen is captured, then presses Ctrl-C.
     private static let script = """
-        "$0" capture /dev/video9 -o a.h264 --stall-timeout 600 --device software --preset 7 --preview --frames 150 --json --progress json >report 2>log &
+        "$0" capture /dev/video9 -o a.h264 --stall-timeout 600 --device software --preset 7 --preview --json --progress json >report 2>log &
         until grep -qE '"frames":[2-9][0-9]' log; do kill -0 $! || exit 1; sleep 0.05; done
         LD_PRELOAD= ffmpeg -v error -f x11grab -video_size 1280x1024 -i "$DISPLAY" -frames:v 1 -pix_fmt gray -f rawvideo -y shot
-        wait $!; echo $?
+        kill -INT $!; wait $!; echo $?
         """
 
     /// The window shows the numbered pictures during the recording.
@@ -16,7 +17,7 @@ import Testing
             let result = try VirtualScreen.run(
                 "bash", ["-c", "cd \(folder); touch log; " + Self.script, Checkout.vaenc],
                 environment: try FakeCameras.environment("9:formats=NV12,sizes=320x240,base=120"))
-            #expect(result.output == "0\n", "\(result.errors)")
+            #expect(result.output == "130\n", "\(result.errors)")
             let shot = try Files.read(folder + "/shot")
             try #require(shot.count == 1280 * 1024)
             // The window is in the middle of the screen.
@@ -24,7 +25,7 @@ import Testing
             func gray(_ x: Int, _ y: Int) -> Int { Int(shot[(top + y) * 1280 + left + x]) }
             var number = 0
             for bit in 0..<16 { number = number * 2 + (gray(bit * 20 + 10, 20) > 128 ? 1 : 0) }
-            #expect((1...150).contains(number), "\(number)")
+            #expect(number > 0)
             // Luma of limited range becomes gray of full range.
             for (x, y) in [(10, 100), (200, 150), (310, 230)] {
                 let luma = 120 + ((x + y + number * 2) & 31)
@@ -32,18 +33,18 @@ import Testing
             }
             #expect(shot[5 * 1280 + 5] == 0)
             let video = ForeignDecoder.libavcodec.decode(try Files.read(folder + "/a.h264"))
-            #expect(video.frames.count == 150 && video.messages.isEmpty)
+            #expect(video.frames.count >= number && video.messages.isEmpty, "\(video.frames.count) \(number)")
         }
     }
 
     /// The window shows the encoded picture, not the camera's: here its middle, upright.
     @Test func previewShowsTheEncodedPictures() throws {
-        let script = Self.script.replacing("--preview", with: "--preview --size 120x240 --fit crop").replacing("--frames 150", with: "--frames 200")
+        let script = Self.script.replacing("--preview", with: "--preview --size 120x240 --fit crop")
         try Files.withTemporaryFolder { folder in
             let result = try VirtualScreen.run(
                 "bash", ["-c", "cd \(folder); touch log; " + script, Checkout.vaenc],
                 environment: try FakeCameras.environment("9:formats=NV12,sizes=320x240,base=120"))
-            #expect(result.output == "0\n", "\(result.errors)")
+            #expect(result.output == "130\n", "\(result.errors)")
             let shot = try Files.read(folder + "/shot")
             try #require(shot.count == 1280 * 1024)
             let row = shot[(512 * 1280)..<(513 * 1280)]
@@ -60,17 +61,21 @@ import Testing
             Xvfb -displayfd 3 -nolisten tcp 3>display >/dev/null 2>&1 &
             server=$!
             read -r number <display
-            DISPLAY=:$number "$0" capture /dev/video9 -o a.h264 --stall-timeout 600 --device software --preview --frames 120 --json --progress json >report 2>log &
-            until grep -qE '"frames":[2-9][0-9]' log; do kill -0 $! || exit 1; sleep 0.05; done
-            kill -KILL $server; wait $!; echo $?
+            DISPLAY=:$number "$0" capture /dev/video9 -o a.h264 --stall-timeout 600 --device software --preview --json --progress json >report 2>log &
+            frames() { grep -oE '"frames":[0-9]+' log | tail -n 1 | cut -d: -f2; }
+            reach() { until [ "$(frames)" -ge "$1" ] 2>/dev/null; do kill -0 $! || exit 1; sleep 0.05; done; }
+            reach 20
+            kill -KILL $server
+            reach $(($(frames) + 60))
+            kill -INT $!; wait $!; echo $?
             """
         try Files.withTemporaryFolder { folder in
             let result = try ProcessRunner.run(
                 "bash", ["-c", script, Checkout.vaenc],
                 environment: try FakeCameras.environment("9:formats=NV12"), directory: folder)
-            #expect(result.output == "0\n", "\(result.errors)")
+            #expect(result.output == "130\n", "\(result.errors)")
             let report = JSONValue(String(decoding: try Files.read(folder + "/report"), as: UTF8.self))
-            #expect(report?["frames"]?["encoded"]?.int == 120)
+            #expect(report?["frames"]?["encoded"]?.int ?? 0 >= 80)
             #expect(report?["notices"]?.array.contains { $0.string?.contains("preview") == true } == true)
         }
     }
