@@ -11,7 +11,7 @@ extension FixedWidthInteger {
 }
 
 extension Duration {
-    /// The whole nanoseconds, rounded towards zero and clamped to 64 bits.
+    /// The whole nanoseconds, rounded toward zero and clamped to 64 bits.
     package var wholeNanoseconds: Int64 {
         Int64(clamping: attoseconds / 1_000_000_000)
     }

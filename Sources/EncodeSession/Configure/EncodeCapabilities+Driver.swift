@@ -9,6 +9,7 @@ extension DeviceCapabilities {
         driver = display.vendor
         encoders = []
         for profile in CodecProfile.allCases where profile.codec == codec {
+            // DriverQuirk.movesEntryPoints.
             for entryPoint in try display.entryPoints(of: Profile(profile)) where entryPoint.encodes {
                 let attributes = try display.attributes(of: Profile(profile), at: entryPoint)
                 let surfaces = try Config(display, profile: Profile(profile), entryPoint: entryPoint).surfaceCapabilities()

@@ -128,6 +128,7 @@ extension SettingsResolver {
         } else if limits.rateControl.contains(mode), let missing = missing(limits) {
             why = .explained(missing)
         } else if limits.entryPoint == .encodeSliceLowPower, limits.rateControl == [.cqp] {
+            // DriverQuirk.lowPowerNeedsFirmware.
             why = "the driver supports constant QP only: Intel's low power needs the HuC firmware for rate control"
         } else {
             why = "the driver does not support \(mode.rawValue.uppercased()); vaenc sets the QP of each picture"

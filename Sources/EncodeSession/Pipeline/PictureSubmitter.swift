@@ -65,6 +65,7 @@ private final class PictureWriter: Sendable {
         if plan.type == .idr { try picture.render(adapter.sequence) }
         let parameters = decision.parameters + MiscParameters.list(plan, options: frame.options, settings: settings)
         for parameters in parameters { try picture.render(parameters) }
+        // DriverQuirk.crashesWithoutPictureParameters.
         try picture.render(numbered.picture(objects.reconstructions, output))
         try renderHeaders(adapter.leading(plan, options: frame.options, clock: clock, delay: nil), plan, into: &picture)
         for slice in numbered.slices(

@@ -105,7 +105,7 @@ extension DriverQuirk {
     package static let movesEntryPoints = DriverQuirk(
         .iHD, versions: "25", everywhere: true,
         symptom: "some hardware has EncSlice only, where older versions have EncSliceLP",
-        source: "the capabilities of iHD 23.1 and 25.2 for the same hardware")
+        source: "iHD 25.2.3, run on a faked kernel")
     /// Worked around by `OptionalSettingsFallback`.
     package static let refusesQualityLevels = DriverQuirk(
         .iHD, versions: "23.1 on Ice Lake", everywhere: true,
@@ -143,7 +143,7 @@ extension DriverQuirk {
     /// Worked around by `DriverHEVCSequenceParameterSet`.
     package static let ownHEVCParameterSets = DriverQuirk(
         .radeonsi, versions: "22.3", everywhere: true,
-        symptom: "HEVC parameter sets are the driver's own, without VUI and with a wrong window",
+        symptom: "HEVC parameter sets are the driver's own, with the client's window unchanged and without the VUI",
         source: "Mesa 22.3.6, run on a faked kernel")
     /// Worked around by `ImagePool`.
     package static let writesPastImages = DriverQuirk(

@@ -62,6 +62,7 @@ internal import CVA
         try display.check(status, call: "vaMapBuffer", object: what(), frame: frame)
         defer { BufferCalls.unmap(display, id) }
         let start = bytes.count
+        // DriverQuirk.chainsCodedSegments.
         var segments: [CodedSegment] = []
         // SAFETY: The driver keeps the chain and its bytes until vaUnmapBuffer, which runs when this scope ends. A
         // chain that has a loop or is longer than the buffer is rejected below.

@@ -58,10 +58,11 @@ enum Failure {
         return VaencError.usage("unknown option \(name)", remedy: Suggestion.remedy(forOption: name, of: command)).description
     }
 
-    /// Returns a message with the option's other name if that was given.
+    /// Returns a message with the spellings of options that were given, such as `--crf` instead of `--quality`.
     private static func withGivenNames(_ message: String, _ arguments: [String]) -> String {
-        guard arguments.contains(where: { $0 == "--crf" || $0.hasPrefix("--crf=") }) else { return message }
-        return message.replacing("--quality", with: "--crf")
+        let given = Set(arguments.prefix { $0 != "--" }.map(RepeatedOptions.name))
+        return RepeatedOptions.aliases.filter { $0.key.hasPrefix("--") && given.contains($0.key) }
+            .reduce(message) { $0.replacing($1.value, with: $1.key) }
     }
 
     private static func oneLine(_ text: String) -> String {

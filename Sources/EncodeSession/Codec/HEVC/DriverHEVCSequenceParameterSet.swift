@@ -3,7 +3,7 @@ import NALUnits
 import VideoBase
 
 /// A sequence parameter set that a driver wrote. It is parsed far enough to put our window, level and VUI around the
-/// driver's coding description (H.265 7.3.2.2.1).
+/// driver's coding description (H.265 7.3.2.2.1, `DriverQuirk.ownHEVCParameterSets`).
 struct DriverHEVCSequenceParameterSet {
     private var bits: UnescapedBits
     private var subLayers = 1

@@ -15,6 +15,7 @@ extension HEVCPictureParameters {
             decoded_curr_pic: HEVCPicture(
                 reconstructions[plan.slot], pic_order_cnt: Int32(truncatingIfNeeded: numbers.picOrderCount),
                 role: .none),
+            // DriverQuirk.losesUnlistedReferences.
             reference_frames: numbers.stored.map {
                 HEVCPicture($0, numbers: numbers, reconstructions: reconstructions)
             }, coded_buf: output,
