@@ -21,6 +21,11 @@ let driverLinking: [LinkerSetting] = [
     ])
 ]
 
+// Most tests are compiled without optimization in release builds too, because that is several times faster. The code that
+// they test is optimized. The exceptions (`strict`) compute for a long time themselves.
+let unoptimized: [SwiftSetting] = [.unsafeFlags(["-Onone"])]
+let test = strict + unoptimized
+
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -130,41 +135,43 @@ let package = Package(
             name: "ExtremeValues", dependencies: ["VideoBase"], path: "Tests/ExtremeValues", swiftSettings: strict),
         .testTarget(
             name: "BitstreamInspectionTests", dependencies: ["BitstreamInspection", "TestOracles"],
-            swiftSettings: strict),
+            swiftSettings: test),
         .testTarget(
             name: "StreamTests",
             dependencies: [
                 "TestOracles", "BitstreamInspection", "EncodeSession", "ExtremeValues", "ReferenceDisplay", "VAAPI", "VideoBase",
             ],
-            swiftSettings: strict),
-        .testTarget(name: "CommandLineTests", dependencies: ["TestOracles"], swiftSettings: strict),
-        .testTarget(name: "TestOraclesTests", dependencies: ["TestOracles"], swiftSettings: strict),
-        .testTarget(name: "VideoBaseTests", dependencies: ["VideoBase"]),
+            swiftSettings: test),
+        .testTarget(name: "CommandLineTests", dependencies: ["TestOracles"], swiftSettings: test),
+        .testTarget(name: "TestOraclesTests", dependencies: ["TestOracles"], swiftSettings: test),
+        .testTarget(name: "VideoBaseTests", dependencies: ["VideoBase"], swiftSettings: unoptimized),
         .testTarget(
             name: "VaencTests",
             dependencies: [
                 "EncodeSession", "ExtremeValues", "MediaFiles", "ReferenceDisplay", "TestOracles", "VAAPI", "Vaenc", "Threads", "VideoBase",
-            ]),
+            ],
+            swiftSettings: unoptimized),
         .testTarget(
             name: "NALUnitsTests", dependencies: ["NALUnits", "TestOracles", "VideoBase"], swiftSettings: strict),
         .testTarget(
             name: "H264SyntaxTests", dependencies: ["H264Syntax", "NALUnits", "TestOracles", "VideoBase"],
-            swiftSettings: strict),
+            swiftSettings: test),
         .testTarget(
             name: "HEVCSyntaxTests", dependencies: ["HEVCSyntax", "NALUnits", "TestOracles", "VideoBase"],
-            swiftSettings: strict),
+            swiftSettings: test),
         .testTarget(
             name: "VAAPITests", dependencies: ["VAAPI", "ReferenceDisplay", "Threads", "VideoBase", "TestOracles", "CVA"],
-            swiftSettings: strict),
+            swiftSettings: test),
         .testTarget(
             name: "ReferenceDisplayTests", dependencies: ["ReferenceDisplay", "TestOracles", "VAAPI", "VideoBase"],
-            swiftSettings: strict),
+            swiftSettings: test),
         .testTarget(
             name: "ReferenceDriverTests", dependencies: ["ReferenceDriver", "TestOracles", "CVA"],
             swiftSettings: strict),
         .testTarget(
-            name: "ReferenceDriverBackendTests", dependencies: ["ReferenceDriver", "TestOracles", "CVA"]),
-        .testTarget(name: "OtherProgramsTests", dependencies: ["TestOracles"]),
+            name: "ReferenceDriverBackendTests", dependencies: ["ReferenceDriver", "TestOracles", "CVA"],
+            swiftSettings: unoptimized),
+        .testTarget(name: "OtherProgramsTests", dependencies: ["TestOracles"], swiftSettings: unoptimized),
         .testTarget(
             name: "EncodePlanningTests", dependencies: ["EncodePlanning", "VideoBase"], swiftSettings: strict),
         .testTarget(
@@ -173,38 +180,38 @@ let package = Package(
                 "BitstreamInspection", "EncodeSession", "FaultDriver", "ReferenceDisplay", "TestOracles", "VAAPI",
                 "Threads", "VideoBase",
             ],
-            swiftSettings: strict),
-        .testTarget(name: "ReferenceDecodeTests", dependencies: ["TestOracles"], swiftSettings: strict),
+            swiftSettings: test),
+        .testTarget(name: "ReferenceDecodeTests", dependencies: ["TestOracles"], swiftSettings: test),
         .testTarget(
             name: "DecodeSessionTests",
             dependencies: [
                 "DecodeSession", "ReferenceDisplay", "TestOracles", "VAAPI", "VideoBase",
             ],
-            swiftSettings: strict),
-        .testTarget(name: "CaptureTests", dependencies: ["Capture", "Preview", "VideoBase"], swiftSettings: strict),
+            swiftSettings: test),
+        .testTarget(name: "CaptureTests", dependencies: ["Capture", "Preview", "VideoBase"], swiftSettings: test),
         // The programs that vaenc is the counterpart of, each as a command and as a library example.
         .testTarget(
             name: "PipelineTests",
             dependencies: ["Capture", "MediaFiles", "TestOracles", "VAAPI", "Vaenc", "Threads", "VideoBase"],
-            swiftSettings: strict),
-        .testTarget(name: "RateControlTests", dependencies: ["RateControl", "VideoBase"], swiftSettings: strict),
+            swiftSettings: test),
+        .testTarget(name: "RateControlTests", dependencies: ["RateControl", "VideoBase"], swiftSettings: test),
         .testTarget(
             name: "MediaFilesTests",
             dependencies: ["ExtremeValues", "LibAV", "MediaFiles", "SoftwareEncode", "NALUnits", "TestOracles", "VideoBase"],
-            swiftSettings: strict),
+            swiftSettings: test),
         .testTarget(
             name: "SoftwareEncodeTests",
             dependencies: [
                 "SoftwareEncode", "ExtremeValues", "MediaFiles", "BitstreamInspection", "H264Syntax", "NALUnits", "TestOracles", "VideoBase",
             ],
-            swiftSettings: strict),
+            swiftSettings: test),
         .testTarget(
             name: "EncodeSessionTests",
             dependencies: [
                 "BitstreamInspection", "EncodeSession", "ExtremeValues", "EncodePlanning", "H264Syntax", "HEVCSyntax", "NALUnits",
                 "RateControl", "ReferenceDisplay", "TestOracles", "VAAPI", "Threads", "VideoBase",
             ],
-            swiftSettings: strict),
+            swiftSettings: test),
     ]
 )
 
