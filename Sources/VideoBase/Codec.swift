@@ -8,7 +8,7 @@ public enum VideoCodec: String, Sendable, Hashable, Codable, CaseIterable {
     /// The codec that is assumed for a stream of unknown codec.
     package static let assumedForUnknownStreams = VideoCodec.h264
 
-    /// The standard's common name for people: `H.264`, `HEVC`.
+    /// The standard's common name: `H.264`, `HEVC`.
     public var standardName: String {
         switch self {
         case .h264: "H.264"

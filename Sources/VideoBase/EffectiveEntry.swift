@@ -67,7 +67,7 @@ public enum SettingReason: Sendable, Hashable, CustomStringConvertible, Expressi
     case standard
     /// Nothing was requested, and the extension of the output's name determines the value.
     case outputExtension
-    /// Another reason, in words for people.
+    /// Another reason, as human-readable text.
     case explained(String)
 
     /// Creates a reason with an explanation.
@@ -107,7 +107,7 @@ extension EffectiveEntry {
 }
 
 extension [EffectiveEntry] {
-    /// All differences in one line for people, or nil if there are none.
+    /// All differences in one human-readable line, or nil if there are none.
     package var notice: String? {
         let differences = filter(\.differs)
         if differences.isEmpty { return nil }

@@ -22,7 +22,7 @@ public enum ErrorCategory: String, Sendable, Hashable, CaseIterable {
     case interrupted
 }
 
-/// An error with a message for people, in one line, and a remedy if there is one.
+/// An error with a one-line human-readable message and, if there is one, a remedy.
 public protocol DescribedError: Error, CustomStringConvertible, Sendable {
     /// The category of the error.
     var category: ErrorCategory { get }

@@ -39,7 +39,7 @@ public struct LimitViolations: Sendable, Hashable, Codable {
         overLevel = sum(overLevel, other.overLevel)
     }
 
-    /// One line for people for each exceeded limit, with a remedy.
+    /// Human-readable lines, one for each exceeded limit, with a remedy.
     public var notices: [String] {
         func line(_ count: Int, what: String, remedy: String) -> String? {
             count == 0 ? nil : "\(count) \(count == 1 ? "picture" : "pictures") \(what): \(remedy)"

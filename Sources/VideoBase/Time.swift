@@ -52,7 +52,7 @@ public struct Rational: Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { "\(numerator)/\(denominator)" }
 
-    /// The ratio for people: `25`, `30000/1001`.
+    /// The ratio as human-readable text: `25`, `30000/1001`.
     package var words: String { denominator == 1 ? "\(numerator)" : description }
 }
 

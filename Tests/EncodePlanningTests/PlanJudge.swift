@@ -9,7 +9,7 @@ struct PlanJudge {
     var decoder: DecoderModel
     private var output: OutputModel
     private(set) var faults: [String] = []
-    /// The coded pictures by coding index, from `firstCodingIndex` on.
+    /// The coded pictures by coding index.
     private(set) var coded: [FramePlan] = []
     private(set) var commands = 0
     private(set) var deepestReorder = 0

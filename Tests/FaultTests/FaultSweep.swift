@@ -49,16 +49,16 @@ struct FaultSweep: Sendable {
                     hang, Kind(name: "bad context", what: "status:5"), Kind(name: "unknown", what: "status:-1"),
                     Kind(name: "lacking", what: "status:20"), Kind(name: "timeout", what: "status:38"),
                     Kind(name: "delay", what: "delay:30", isSlow: true),
-                    Kind(name: "for good", what: "status:1", lasts: true),
+                    Kind(name: "permanent", what: "status:1", lasts: true),
                 ]
             case .b:
                 [
                     hang, Kind(name: "encoding", what: "status:24"), Kind(name: "no memory", what: "status:2"),
-                    Kind(name: "for good", what: "status:24", lasts: true),
+                    Kind(name: "permanent", what: "status:24", lasts: true),
                 ]
             case .ownRate: [hang, Kind(name: "busy", what: "status:34"), Kind(name: "bad surface", what: "status:6")]
-            case .hevc: [hang, Kind(name: "for good", what: "status:1", lasts: true)]
-            case .hevcB: [Kind(name: "for good", what: "status:24", lasts: true)]
+            case .hevc: [hang, Kind(name: "permanent", what: "status:1", lasts: true)]
+            case .hevcB: [Kind(name: "permanent", what: "status:24", lasts: true)]
             case .hevcGPB: []
             }
         return always + more

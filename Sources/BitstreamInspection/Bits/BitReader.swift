@@ -1,4 +1,4 @@
-/// An error in the syntax of a header, with a message for people.
+/// An error in the syntax of a header, with a human-readable message.
 struct Malformed: Error {
     var message: String
     init(_ message: String) { self.message = message }

@@ -52,7 +52,8 @@ package struct OutputOverflow: DescribedError, Hashable {
     /// The options for which the output may be marked.
     var limits: [String] = []
 
-    /// The number of consecutive attempts with larger buffers.
+    /// The number of consecutive failures that end the session. Three attempts with larger buffers precede the last
+    /// one.
     static let tries = 4
 
     package var category: ErrorCategory { limits.isEmpty ? .deviceFailed : .unavailable }

@@ -21,7 +21,7 @@ final class DecodedInput {
     private var delivered = 0
     /// The number of pictures to output. It becomes the number of the pictures so far when the input ends.
     private var limit: Int
-    /// Whether the decoder was told that no packet follows.
+    /// Whether the decoder has received the end of the stream.
     private(set) var inputEnded = false
     /// The reason why the input ends early. It is reported after the good pictures.
     private var failure: String?

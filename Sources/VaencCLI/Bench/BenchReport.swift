@@ -37,7 +37,7 @@ struct BenchReport: Encodable {
     var notices: [String] = []
 }
 
-/// Formats the report as a table for people.
+/// Formats the report as a human-readable table.
 enum BenchTable {
     static func text(_ report: BenchReport) -> String {
         let head = ["path", "encoder", "input", "rate", "fps", "CPU ms/frame", "first ms", "peak MB", "bytes", "kbit/s", "PSNR-Y", "SSIM-Y"]

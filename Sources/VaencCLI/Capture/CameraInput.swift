@@ -11,7 +11,7 @@ struct CameraInput {
     let preview: CameraPreview?
     private let notices: NoticeList
 
-    /// The notices of the camera's thread, as text for people.
+    /// The notices of the camera's thread, as human-readable text.
     private final class NoticeList: Sendable {
         private let texts = Mutex<[String]>([])
         func add(_ text: String) { texts.withLock { $0.append(text) } }

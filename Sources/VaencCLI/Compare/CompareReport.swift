@@ -100,7 +100,7 @@ struct CompareReport: Encodable {
         }
     }
 
-    /// The report as text for people.
+    /// The report as human-readable text.
     var text: String {
         func decibels(_ value: Nullable<Double>) -> String { value.wrapped.map { decimal($0, 2) + " dB" } ?? "equal" }
         var lines = [

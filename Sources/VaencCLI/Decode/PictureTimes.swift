@@ -18,7 +18,7 @@ struct PictureTimes {
         count += 1
     }
 
-    /// A notice for people if a picture is off by at least half a frame duration; otherwise nil.
+    /// A human-readable notice if a picture is off by at least half a frame duration; otherwise nil.
     var notice: String? {
         guard frameRate > 0, largest.isFinite, largest * frameRate >= 0.5 else { return nil }
         return """

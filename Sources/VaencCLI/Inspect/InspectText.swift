@@ -1,6 +1,6 @@
 import VideoBase
 
-/// The inspection as text for people: a summary, the structure in one line, and a line for each picture.
+/// The inspection as human-readable text: a summary, the structure in one line, and a line for each picture.
 enum InspectText {
     private static let piece = 1000
 

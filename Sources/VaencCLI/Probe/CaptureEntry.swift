@@ -71,7 +71,7 @@ struct CaptureEntry: Encodable {
     }
 }
 
-/// Formats the cameras as text for people: a block for each camera, a line for each group of formats.
+/// Formats the cameras as human-readable text: a block for each camera, a line for each group of formats.
 enum CaptureTable {
     static func text(_ devices: [CaptureDevice]) -> String {
         if devices.isEmpty { return "\nNo cameras.\n" }

@@ -1,7 +1,7 @@
 import VAAPI
 import Vaenc
 
-/// Formats the reports as text for people: a block for each device, a row for each profile and entry point.
+/// Formats the reports as human-readable text: a block for each device, a row for each profile and entry point.
 enum ProbeTable {
     /// Returns the text.
     ///

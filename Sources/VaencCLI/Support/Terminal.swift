@@ -2,7 +2,7 @@ import Glibc
 import MediaFiles
 import VideoBase
 
-/// Writes lines for people to stderr, each complete and with one write.
+/// Writes human-readable lines to stderr, each complete and with one write.
 enum Terminal {
     static var isInteractive: Bool { isatty(STDERR_FILENO) == 1 }
 

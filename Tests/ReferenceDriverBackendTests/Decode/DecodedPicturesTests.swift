@@ -21,13 +21,13 @@ import Testing
         }
         #expect(try pictures.check([reference(1, in: 1), reference(2, in: 2)], mark: mark(marks)))
         #expect(try pictures.check([reference(1, in: 1), reference(7, in: 30)], mark: mark(marks)), "one made up")
-        #expect(try !pictures.check([], mark: mark(marks)), "a client that begins anew")
+        #expect(try !pictures.check([], mark: mark(marks)), "the client starts again")
         #expect(try !pictures.check([reference(7, in: 30)], mark: mark(marks)))
-        #expect(try !pictures.check([reference(1, in: 2)], mark: mark(marks)), "nothing is where it was: anew")
+        #expect(try !pictures.check([reference(1, in: 2)], mark: mark(marks)), "no reference is in its surface: a restart")
         #expect(try pictures.check([reference(7, in: 2)], mark: mark(marks)), "a substitute in the surface of the latest reference")
         #expect(try !pictures.check([reference(7, in: 3)], mark: mark(marks)), "in the surface of a picture that is no reference")
         #expect(try !pictures.check([reference(7, in: 1)], mark: mark(marks)), "in a surface that was reused")
-        #expect(try !pictures.check([reference(7, in: 1), reference(0, in: 1)], mark: mark(marks)), "and nothing is where it was: anew")
+        #expect(try !pictures.check([reference(7, in: 1), reference(0, in: 1)], mark: mark(marks)), "no reference is in its surface either: a restart")
         #expect(throws: Refusal.self, "one of two is elsewhere") {
             _ = try pictures.check([reference(1, in: 1), reference(2, in: 3)], mark: mark(marks))
         }
