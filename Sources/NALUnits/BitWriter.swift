@@ -2,7 +2,7 @@
 ///
 /// The bytes are an RBSP; emulation prevention is applied later. A value that does not fit its descriptor is a
 /// programming error and traps: values are checked when they enter the syntax types.
-public struct BitWriter: Sendable {
+package struct BitWriter: Sendable {
     /// The complete bytes.
     private var whole: [UInt8] = []
     /// The bits that do not fill a byte yet, in the low `pendingCount` bits.
@@ -10,20 +10,20 @@ public struct BitWriter: Sendable {
     private var pendingCount = 0
 
     /// Creates an empty writer.
-    public init(reservingCapacity capacity: Int = 64) { whole.reserveCapacity(capacity) }
+    package init(reservingCapacity capacity: Int = 64) { whole.reserveCapacity(capacity) }
 
     /// The number of bits written so far.
-    public var bitCount: Int { whole.count * 8 + pendingCount }
+    package var bitCount: Int { whole.count * 8 + pendingCount }
     /// Whether the next bit begins a byte.
-    public var isByteAligned: Bool { pendingCount == 0 }
+    package var isByteAligned: Bool { pendingCount == 0 }
 
     /// The bytes written so far. The last byte is filled with zero bits.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         pendingCount == 0 ? whole : whole + [UInt8(truncatingIfNeeded: pending << (8 - UInt64(pendingCount)))]
     }
 
     /// Writes u(n): an unsigned integer in `bits` bits, 0…32.
-    public mutating func u(_ bits: Int, _ value: some BinaryInteger) {
+    package mutating func u(_ bits: Int, _ value: some BinaryInteger) {
         precondition(
             bits >= 0 && bits <= 32 && value >= 0 && UInt64(value) >> UInt64(bits) == 0, "u(\(bits)): \(value)")
         pending = pending << UInt64(bits) | UInt64(value)
@@ -36,10 +36,10 @@ public struct BitWriter: Sendable {
     }
 
     /// Writes u(1).
-    public mutating func flag(_ value: Bool) { u(1, value ? 1 : 0) }
+    package mutating func flag(_ value: Bool) { u(1, value ? 1 : 0) }
 
     /// Writes ue(v): an unsigned Exp-Golomb code, 0…2³²−2.
-    public mutating func ue(_ value: some BinaryInteger) {
+    package mutating func ue(_ value: some BinaryInteger) {
         precondition(value >= 0 && value <= UInt64(UInt32.max) - 1, "ue(v): \(value)")
         let code = UInt64(value) + 1
         let length = 64 - code.leadingZeroBitCount
@@ -48,25 +48,25 @@ public struct BitWriter: Sendable {
     }
 
     /// Writes se(v): a signed Exp-Golomb code, −(2³¹−1)…2³¹−1.
-    public mutating func se(_ value: some BinaryInteger) {
+    package mutating func se(_ value: some BinaryInteger) {
         precondition(value >= -Int64(Int32.max) && value <= Int64(Int32.max), "se(v): \(value)")
         let value = Int64(value)
         ue(value > 0 ? 2 * value - 1 : -2 * value)
     }
 
     /// Writes te(v): a truncated Exp-Golomb code for a value in 0…`maximum`, where `maximum` is at least 1.
-    public mutating func te(_ value: some BinaryInteger, maximum: Int) {
+    package mutating func te(_ value: some BinaryInteger, maximum: Int) {
         precondition(maximum >= 1 && value >= 0 && value <= maximum, "te(v) up to \(maximum): \(value)")
         if maximum == 1 { flag(value == 0) } else { ue(value) }
     }
 
     /// Writes whole bytes, at any bit position.
-    public mutating func append(_ bytes: some Sequence<UInt8>) {
+    package mutating func append(_ bytes: some Sequence<UInt8>) {
         if isByteAligned { whole.append(contentsOf: bytes) } else { for byte in bytes { u(8, byte) } }
     }
 
     /// Writes rbsp_trailing_bits(), H.264 7.3.2.11: a one bit, then zero bits up to the next byte.
-    public mutating func trailingBits() {
+    package mutating func trailingBits() {
         flag(true)
         if pendingCount > 0 { u(8 - pendingCount, 0) }
     }

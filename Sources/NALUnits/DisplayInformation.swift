@@ -1,19 +1,19 @@
-public import VideoBase
+package import VideoBase
 
 /// The display properties of samples: the beginning of vui_parameters(), which is the same in H.264 E.1.1 and H.265
 /// E.2.1. The fields have the names of the standards. A field that is nil is not written.
-public struct DisplayInformation: Sendable, Hashable {
+package struct DisplayInformation: Sendable, Hashable {
     /// The ratio of the width to the height of a sample, or nil if it is unknown.
-    public var sampleAspectRatio: Rational?
+    package var sampleAspectRatio: Rational?
     /// The video format; 5 means unspecified.
-    public var video_format: UInt8 = 5
+    package var video_format: UInt8 = 5
     /// The color description.
-    public var color: ColorDescription
+    package var color: ColorDescription
     /// chroma_sample_loc_type of both fields, 0…5 (Figure E-1; 2 is the top left, as in HDR10). nil is equivalent to 0.
-    public var chroma_sample_loc_type: Int?
+    package var chroma_sample_loc_type: Int?
 
     /// Creates display information.
-    public init(sampleAspectRatio: Rational? = nil, color: ColorDescription = .unspecified) {
+    package init(sampleAspectRatio: Rational? = nil, color: ColorDescription = .unspecified) {
         self.sampleAspectRatio = sampleAspectRatio
         self.color = color
     }
@@ -26,7 +26,7 @@ public struct DisplayInformation: Sendable, Hashable {
 
     /// aspect_ratio_idc, with sar_width and sar_height if it is Extended_SAR (255); nil if the ratio is unknown or does
     /// not fit 16 bits.
-    public var aspectRatio: (aspect_ratio_idc: UInt8, sar_width: Int, sar_height: Int)? {
+    package var aspectRatio: (aspect_ratio_idc: UInt8, sar_width: Int, sar_height: Int)? {
         guard let ratio = sampleAspectRatio?.reduced, ratio.numerator > 0, ratio.numerator < 65536,
             ratio.denominator < 65536
         else { return nil }
@@ -37,7 +37,7 @@ public struct DisplayInformation: Sendable, Hashable {
     }
 
     /// Writes the elements from aspect_ratio_info_present_flag to the chroma sample location.
-    public func write(to w: inout BitWriter) {
+    package func write(to w: inout BitWriter) {
         w.flag(aspectRatio != nil)
         if let aspectRatio {
             w.u(8, aspectRatio.aspect_ratio_idc)

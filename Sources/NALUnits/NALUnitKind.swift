@@ -1,8 +1,8 @@
-public import VideoBase
+package import VideoBase
 
 /// The role of a NAL unit in its access unit, with common names for all codecs. It is derived from nal_unit_type
 /// (H.264 Table 7-1, H.265 Table 7-1).
-public enum NALUnitKind: Sendable, Hashable {
+package enum NALUnitKind: Sendable, Hashable {
     /// A slice of H.264 or a slice segment of HEVC, of any type and layer.
     case slice
     case videoParameterSet, sequenceParameterSet, pictureParameterSet
@@ -19,7 +19,7 @@ public enum NALUnitKind: Sendable, Hashable {
     /// Determines the kind from a header byte.
     ///
     /// - Parameter header: The first byte of the NAL unit, after the start code or the length.
-    public init(header: UInt8, _ codec: VideoCodec) {
+    package init(header: UInt8, _ codec: VideoCodec) {
         self =
             switch codec {
             case .h264: Self.h264(header & 31)
@@ -30,7 +30,7 @@ public enum NALUnitKind: Sendable, Hashable {
     /// Determines the kind of a NAL unit.
     ///
     /// - Parameter unit: A NAL unit without its start code. An empty unit is `other`.
-    public init(of unit: some Collection<UInt8>, _ codec: VideoCodec) {
+    package init(of unit: some Collection<UInt8>, _ codec: VideoCodec) {
         guard let header = unit.first else {
             self = .other
             return
@@ -67,7 +67,7 @@ public enum NALUnitKind: Sendable, Hashable {
     }
 
     /// Whether the NAL unit is a parameter set that a decoder configuration record contains.
-    public var isParameterSet: Bool {
+    package var isParameterSet: Bool {
         switch self {
         case .videoParameterSet, .sequenceParameterSet, .pictureParameterSet: true
         default: false
@@ -77,7 +77,7 @@ public enum NALUnitKind: Sendable, Hashable {
 
 extension VideoCodec {
     /// The size of a NAL unit's header in bytes.
-    public var nalUnitHeaderSize: Int {
+    package var nalUnitHeaderSize: Int {
         switch self {
         case .h264: 1
         case .hevc: 2

@@ -1,20 +1,20 @@
 import CSDL
 import Threads
-public import VideoBase
+package import VideoBase
 
 /// A window that shows pictures, implemented with SDL2.
 ///
 /// A dedicated thread owns the window and all objects that belong to it. It shows the newest picture: a picture that
 /// arrives before the previous one was shown replaces it. All functions may be called from any thread.
-public final class PreviewWindow: Sendable {
+package final class PreviewWindow: Sendable {
     private let link: Monitor<WindowLink>
     /// The size of the pictures, and the initial size of the window.
-    public let size: VideoSize
+    package let size: VideoSize
 
     /// Checks that a window can be shown.
     ///
     /// - Throws: A `VaencError` of category `.unavailable` if SDL2 or a display is missing.
-    public static func check() throws(VaencError) {
+    package static func check() throws(VaencError) {
         // SAFETY: SDL counts the initializations of a subsystem.
         let sdl = unsafe try WindowThread.load()
         unsafe try WindowThread.begin(sdl)
@@ -22,7 +22,7 @@ public final class PreviewWindow: Sendable {
     }
 
     /// Returns the size of a picture scaled down to fit most screens, with even sides.
-    public static func fitting(_ size: VideoSize) -> VideoSize {
+    package static func fitting(_ size: VideoSize) -> VideoSize {
         let scale = min(1, 960 / Double(max(size.width, 1)), 720 / Double(max(size.height, 1)))
         func side(_ value: Int) -> Int { max(2, Int((Double(value) * scale / 2).rounded()) * 2) }
         return VideoSize(width: side(size.width), height: side(size.height))
@@ -32,7 +32,7 @@ public final class PreviewWindow: Sendable {
     ///
     /// - Throws: A `VaencError` of category `.usage` for odd sides, and of category `.unavailable` if SDL2 or a display
     ///   is missing.
-    public init(title: String, size: VideoSize) throws {
+    package init(title: String, size: VideoSize) throws {
         guard size.width > 0, size.height > 0, size.width % 2 == 0, size.height % 2 == 0 else {
             throw VaencError(
                 .usage, "a preview cannot have the size \(size)",
@@ -59,14 +59,14 @@ public final class PreviewWindow: Sendable {
     deinit { link.withLock { $0.isClosing = true } }
 
     /// Whether the window is open: neither the user nor `close` has closed it.
-    public var isOpen: Bool { link.withLockWithoutNotifying { $0.isOpen && !$0.isClosing } }
+    package var isOpen: Bool { link.withLockWithoutNotifying { $0.isOpen && !$0.isClosing } }
 
     /// Sets the title of the window.
-    public func setTitle(_ title: String) { link.withLock { $0.title = title } }
+    package func setTitle(_ title: String) { link.withLock { $0.title = title } }
 
     /// Copies an NV12 picture of `size`, in BT.601 with limited range, and shows it. Pictures of another format or size
     /// are ignored.
-    public func show(_ planes: PixelPlanes) {
+    package func show(_ planes: PixelPlanes) {
         guard unsafe planes.format == .nv12, unsafe planes.size == size, (try? unsafe planes.check()) != nil else { return }
         let width = size.width
         var bytes = [UInt8]()
@@ -83,7 +83,7 @@ public final class PreviewWindow: Sendable {
     }
 
     /// Closes the window and waits until it is closed, for at most one second.
-    public func close() {
+    package func close() {
         link.withLock { $0.isClosing = true }
         _ = link.wait(atMostNanoseconds: 1_000_000_000) { $0.isOpen ? nil : true }
     }

@@ -1,7 +1,7 @@
 import LibAV
 import Synchronization
 import Threads
-public import VideoBase
+package import VideoBase
 
 /// An encoder that uses libx264 or libx265 through libavcodec.
 ///
@@ -9,10 +9,10 @@ public import VideoBase
 /// The presets 1 to 7 are the libraries' veryslow, slower, slow, medium, fast, veryfast and ultrafast. Only the
 /// configuration determines the positions of key frames; scene cuts add none. Completing frames ends the library's
 /// stream, so the next picture is a key frame.
-public final class SoftwareEncoder: VideoEncoder {
+package final class SoftwareEncoder: VideoEncoder {
     /// Returns the reason why `codec` cannot be encoded in software (a library or encoder is missing); nil if it can
     /// be.
-    public static func unavailability(of codec: VideoCodec) -> VaencError? {
+    package static func unavailability(of codec: VideoCodec) -> VaencError? {
         do throws(VaencError) {
             _ = unsafe try CodecContext.find(codec.softwareLibrary.rawValue)
             return nil
@@ -56,7 +56,7 @@ public final class SoftwareEncoder: VideoEncoder {
     ///
     /// - Throws: `usage` for values out of range; `unavailable` if libavcodec or the encoder is missing, if the library
     ///   does not support a setting, and for a difference that `strict` rejects.
-    public init(configuration: EncoderConfiguration, onPacket: @escaping PacketHandler) throws {
+    package init(configuration: EncoderConfiguration, onPacket: @escaping PacketHandler) throws {
         settings = try EncoderSettings(configuration)
         if let missing = Self.unavailability(of: configuration.encodedCodec) { throw missing }
         handler = onPacket
@@ -69,7 +69,7 @@ public final class SoftwareEncoder: VideoEncoder {
     /// The stream that the encoder produces.
     ///
     /// - Throws: `internalFault` if the encoder is not prepared.
-    public var encoderDescription: EncoderDescription {
+    package var encoderDescription: EncoderDescription {
         get throws {
             guard let description = prepared.withLock({ $0?.description }) else {
                 throw VaencError(.internalFault, "the encoder is not prepared")
@@ -82,7 +82,7 @@ public final class SoftwareEncoder: VideoEncoder {
     ///
     /// - Throws: `unavailable` if there is not enough memory or no thread, or if the library does not support the
     ///   settings; `deviceFailed` if the library returns no parameter sets.
-    public func prepare() throws {
+    package func prepare() throws {
         try prepared.withLock { prepared in
             if prepared != nil { return }
             // Allocate the buffers before the library is opened, because opening checks that the remaining memory is
@@ -156,7 +156,7 @@ public final class SoftwareEncoder: VideoEncoder {
     /// Returns a buffer to draw a frame into. Blocks while all buffers are in use. Prepares the encoder if necessary.
     ///
     /// - Throws: What `prepare` throws; `usage` after `invalidate`; the error that ended the encoder.
-    public func makePixelBuffer() throws -> any PixelBuffer {
+    package func makePixelBuffer() throws -> any PixelBuffer {
         let worker = try worker()
         guard let buffer = try pool.take() else { throw worker.monitor.withLock { $0.error } ?? Self.invalid }
         return buffer
@@ -167,7 +167,7 @@ public final class SoftwareEncoder: VideoEncoder {
     ///
     /// - Throws: What `prepare` throws; `usage` for an invalid frame, time or option, and after `invalidate`; the error
     ///   that ended the encoder.
-    public func encode(_ buffer: any PixelBuffer, timing: FrameTiming, options: FrameOptions) throws {
+    package func encode(_ buffer: any PixelBuffer, timing: FrameTiming, options: FrameOptions) throws {
         let start = MonotonicClock.nanoseconds
         let worker = try worker()
         try options.check(settings.configuration.size)
@@ -254,7 +254,7 @@ public final class SoftwareEncoder: VideoEncoder {
     /// frames. If a frame is outstanding, the library's stream ends, and the next frame is a key frame.
     ///
     /// - Throws: `usage` after `invalidate`; the error that ended the encoder.
-    public func completeFrames(until time: MediaTime?) throws {
+    package func completeFrames(until time: MediaTime?) throws {
         guard let worker = prepared.withLock({ $0?.worker }) else { return }
         let target: Int? = try worker.monitor.withLock { state in
             try Self.check(state)
@@ -272,18 +272,18 @@ public final class SoftwareEncoder: VideoEncoder {
 
     /// Ends the session. Frames that are not complete are dropped. Waits for a handler call that is running, except if
     /// the handler itself calls this method. Idempotent.
-    public func invalidate() {
+    package func invalidate() {
         pool.close()
         prepared.withLock { $0?.worker }?.stop()
     }
 
     /// The number of frames that were taken and neither delivered nor dropped.
-    public var pendingFrameCount: Int {
+    package var pendingFrameCount: Int {
         prepared.withLock { $0?.worker }?.monitor.withLock { $0.taken - $0.delivered - $0.dropped } ?? 0
     }
 
     /// The numbers of frames taken, delivered, dropped and pending, and of pictures that exceeded limits.
-    public var statistics: EncoderStatistics {
+    package var statistics: EncoderStatistics {
         var result = EncoderStatistics()
         prepared.withLock { $0?.worker }?.monitor.withLock {
             result.taken = $0.taken
@@ -299,7 +299,7 @@ public final class SoftwareEncoder: VideoEncoder {
     /// average needs a new stream of the library, which begins with a key frame.
     ///
     /// - Throws: `unavailable` for other changes; `usage` for invalid values.
-    public func change(_ change: RunningChange) throws {
+    package func change(_ change: RunningChange) throws {
         let limits = try worker().monitor.withLock { state in
             try Self.check(state)
             state.limits = try settings.changed(state.limits, by: change)
@@ -312,14 +312,14 @@ public final class SoftwareEncoder: VideoEncoder {
     }
 
     /// Checks changes that follow each other, without making them.
-    public func check(_ changes: [RunningChange]) throws {
+    package func check(_ changes: [RunningChange]) throws {
         var limits = settings.limits
         for change in changes { limits = try settings.changed(limits, by: change) }
     }
 
     /// Makes the next frame a key frame, because the library does not allow references to be chosen. Frames before the
     /// latest requested key frame are ignored: no later picture depends on them.
-    public func invalidateReferences(displayIndices: [Int]) throws {
+    package func invalidateReferences(displayIndices: [Int]) throws {
         // A pass of intra refresh takes several pictures, which depend on those before it.
         let repairsAtOnce = !settings.configuration.structure.intraRefresh
         try worker().monitor.withLock { state in

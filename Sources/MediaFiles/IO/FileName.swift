@@ -61,7 +61,7 @@ public enum FileName {
     }
 
     /// Returns the bytes of a name with a terminating zero, for system calls.
-    public static func cString(_ name: String) -> [CChar] {
+    package static func cString(_ name: String) -> [CChar] {
         var result: [CChar] = []
         for scalar in name.unicodeScalars {
             if escapes.contains(scalar.value) {

@@ -5,7 +5,7 @@ public import VideoBase
 /// The squared differences between pictures, summed over all pictures that are added. PSNR is computed from them.
 public struct PictureError: Sendable, Hashable {
     /// The sums of squared differences of Y, Cb and Cr.
-    public var squares: [UInt64] = [0, 0, 0]
+    package var squares: [UInt64] = [0, 0, 0]
     /// The numbers of compared samples of Y, Cb and Cr.
     public var samples: [Int] = [0, 0, 0]
     /// The maximum value of a sample: 255, or 1023 for 10 bits.

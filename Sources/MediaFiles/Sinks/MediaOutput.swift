@@ -142,7 +142,7 @@ public enum MediaOutput {
     }
 
     /// Returns the codec that a name implies if no other setting determines it; nil if it implies none.
-    public static func usualCodec(of output: String) -> VideoCodec? {
+    package static func usualCodec(of output: String) -> VideoCodec? {
         !output.contains("://") && pathExtension(output) == "avcc" ? .h264 : nil
     }
 

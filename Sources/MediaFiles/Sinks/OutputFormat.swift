@@ -34,16 +34,16 @@ public enum OutputFormat: String, Sendable, Hashable, CaseIterable {
     public var hasSampleEntries: Bool { [.mp4, .fmp4, .mov].contains(self) }
 
     /// Whether access unit delimiters are written. Containers that mark each picture themselves leave them out.
-    public var holdsDelimiters: Bool { [.annexb, .avcc, .ts, .hls].contains(self) }
+    package var holdsDelimiters: Bool { [.annexb, .avcc, .ts, .hls].contains(self) }
 
-    /// Whether an encoder should write access unit delimiters (`EncoderConfiguration.accessUnitDelimiters`). Its HRD
-    /// parameters then count the same bytes as the output has. MPEG-TS always has delimiters (H.222.0 2.14.1 and
-    /// 2.17.1). libavformat adds those that the encoder did not write, and the encoder does not count them.
+    /// Whether an encoder should write access unit delimiters (`EncoderConfiguration.headers.accessUnitDelimiters`).
+    /// Its HRD parameters then count the same bytes as the output has. MPEG-TS always has delimiters (H.222.0 2.14.1
+    /// and 2.17.1). libavformat adds those that the encoder did not write, and the encoder does not count them.
     ///
     /// - Parameters:
     ///   - codec: The codec; nil if it is unknown. HLS contains MPEG-TS for H.264, and MP4 for HEVC.
     ///   - asked: Whether the user requested delimiters.
-    public func wantsDelimiters(of codec: VideoCodec?, asked: Bool) -> Bool {
+    package func wantsDelimiters(of codec: VideoCodec?, asked: Bool) -> Bool {
         switch self {
         case .ts: true
         case .hls: codec.map { $0.segmentFormat == .ts } ?? asked

@@ -2,11 +2,11 @@
 ///
 /// A NAL unit must not contain 00 00 00, 00 00 01 or 00 00 02, and may contain 00 00 03 only as the escape sequence. A
 /// byte 03 is therefore inserted before every byte below 4 that follows two zero bytes.
-public enum EmulationPrevention {
+package enum EmulationPrevention {
     /// Appends the escaped bytes of `rbsp` to `output`.
     ///
     /// - Parameter zeros: The number of zero bytes that precede `rbsp` in the same NAL unit.
-    public static func append(_ rbsp: Span<UInt8>, to output: inout [UInt8], zerosBefore zeros: Int = 0) {
+    package static func append(_ rbsp: Span<UInt8>, to output: inout [UInt8], zerosBefore zeros: Int = 0) {
         var zeros = zeros
         var index = 0
         output.reserveCapacity(output.count + rbsp.count + 4)
@@ -38,7 +38,7 @@ public enum EmulationPrevention {
     }
 
     /// Returns the escaped bytes of `rbsp`.
-    public static func escaped(_ rbsp: [UInt8]) -> [UInt8] {
+    package static func escaped(_ rbsp: [UInt8]) -> [UInt8] {
         var output: [UInt8] = []
         append(rbsp.span, to: &output)
         return output

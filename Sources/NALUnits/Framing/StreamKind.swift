@@ -1,14 +1,14 @@
-public import VideoBase
+package import VideoBase
 
 /// The framing and codec of a stream of NAL units, detected from its first bytes.
-public struct StreamKind: Sendable, Hashable {
+package struct StreamKind: Sendable, Hashable {
     /// The framing.
-    public var framing: StreamConverter.Framing
+    package var framing: StreamConverter.Framing
     /// The codec, or nil if the first NAL units are valid in both codecs.
-    public var codec: VideoCodec?
+    package var codec: VideoCodec?
 
     /// Creates a value from its parts.
-    public init(framing: StreamConverter.Framing, codec: VideoCodec?) {
+    package init(framing: StreamConverter.Framing, codec: VideoCodec?) {
         self.framing = framing
         self.codec = codec
     }
@@ -22,7 +22,7 @@ public struct StreamKind: Sendable, Hashable {
     /// - Parameters:
     ///   - head: The first bytes of the stream. A few thousand are sufficient.
     ///   - byteCount: The size of the whole stream in bytes, or nil if it is unknown.
-    public init?(head: [UInt8], byteCount: Int? = nil) {
+    package init?(head: [UInt8], byteCount: Int? = nil) {
         if Self.isTransportStream(head) { return nil }
         for size in [LengthSize.four, .two, .one] {
             guard let heads = Self.heads(head, size: size, byteCount: byteCount ?? AnnexB.longestUnit) else { continue }

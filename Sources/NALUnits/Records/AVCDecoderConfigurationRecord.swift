@@ -1,18 +1,18 @@
 /// The avcC record, which a decoder needs before the first sample (ISO/IEC 14496-15 5.3.3.1).
-public struct AVCDecoderConfigurationRecord: Sendable, Hashable {
+package struct AVCDecoderConfigurationRecord: Sendable, Hashable {
     /// The sequence parameter sets as NAL units without start codes, 1…31 of them.
-    public let sequenceParameterSets: [[UInt8]]
+    package let sequenceParameterSets: [[UInt8]]
     /// The picture parameter sets as NAL units without start codes, 1…255 of them.
-    public let pictureParameterSets: [[UInt8]]
+    package let pictureParameterSets: [[UInt8]]
     /// The size of the length fields in samples.
-    public var lengthSize = LengthSize.four
+    package var lengthSize = LengthSize.four
     private let format: SampleFormat?
 
     /// Creates a record from the parameter sets of a stream, in any order. Other NAL units are ignored.
     ///
     /// Returns nil if there is no PPS, no SPS, or more or longer ones than the record allows, or if an SPS ends before
     /// its level (in the High profiles, before its bit depths).
-    public init?(parameterSets: [[UInt8]]) {
+    package init?(parameterSets: [[UInt8]]) {
         sequenceParameterSets = parameterSets.filter { $0.first.map { $0 & 0x1F } == 7 }
         pictureParameterSets = parameterSets.filter { $0.first.map { $0 & 0x1F } == 8 }
         guard (1...31).contains(sequenceParameterSets.count), (1...255).contains(pictureParameterSets.count),
@@ -28,7 +28,7 @@ public struct AVCDecoderConfigurationRecord: Sendable, Hashable {
     }
 
     /// The bytes of the record.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         let sps = sequenceParameterSets[0]
         // The bytes are configurationVersion, AVCProfileIndication, profile_compatibility, AVCLevelIndication and
         // lengthSizeMinusOne.

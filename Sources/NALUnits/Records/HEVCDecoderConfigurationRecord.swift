@@ -1,22 +1,22 @@
 /// The hvcC record, which a decoder needs before the first sample (ISO/IEC 14496-15 8.3.3.1).
-public struct HEVCDecoderConfigurationRecord: Sendable, Hashable {
+package struct HEVCDecoderConfigurationRecord: Sendable, Hashable {
     /// The video parameter sets as NAL units without start codes.
-    public var videoParameterSets: [[UInt8]]
+    package var videoParameterSets: [[UInt8]]
     /// The sequence parameter sets as NAL units without start codes.
-    public var sequenceParameterSets: [[UInt8]]
+    package var sequenceParameterSets: [[UInt8]]
     /// The picture parameter sets as NAL units without start codes.
-    public var pictureParameterSets: [[UInt8]]
+    package var pictureParameterSets: [[UInt8]]
     /// array_completeness: whether samples contain no parameter sets, as `hvc1` guarantees and `hev1` does not.
-    public var isComplete: Bool
+    package var isComplete: Bool
     /// The size of the length fields in samples.
-    public var lengthSize = LengthSize.four
+    package var lengthSize = LengthSize.four
     private let fields: SequenceFields
 
     /// Creates a record from the parameter sets of a stream, in any order. Other NAL units are ignored.
     ///
     /// Returns nil if a kind of parameter set is missing, if there are more or longer ones than the record allows, or
     /// if the SPS ends before its bit depths.
-    public init?(parameterSets: [[UInt8]], isComplete: Bool) {
+    package init?(parameterSets: [[UInt8]], isComplete: Bool) {
         func sets(_ type: UInt8) -> [[UInt8]] { parameterSets.filter { $0.count > 2 && $0[0] >> 1 & 63 == type } }
         videoParameterSets = sets(32)
         sequenceParameterSets = sets(33)
@@ -30,7 +30,7 @@ public struct HEVCDecoderConfigurationRecord: Sendable, Hashable {
     }
 
     /// The bytes of the record.
-    public var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         // configurationVersion, then the twelve bytes from general_profile_space to general_level_idc, copied from the
         // SPS.
         var record: [UInt8] = [1] + fields.profileTierLevel

@@ -1,27 +1,27 @@
 /// An sei_message(), which is the same in H.264 7.3.2.3.1 and H.265 7.3.5. The messages of this module also have the
 /// same types and payloads in both. Messages of one codec, and the NAL units of messages, are in the syntax module of
 /// the codec.
-public struct SEIMessage: Sendable, Hashable {
+package struct SEIMessage: Sendable, Hashable {
     /// payloadType, H.264 D.1.1, H.265 D.2.1.
-    public var payloadType: Int
+    package var payloadType: Int
     /// The bytes of sei_payload().
-    public var payload: [UInt8]
+    package var payload: [UInt8]
 
     /// Creates a message.
-    public init(payloadType: Int, payload: [UInt8]) {
+    package init(payloadType: Int, payload: [UInt8]) {
         self.payloadType = payloadType
         self.payload = payload
     }
 
     /// Creates a message from a payload of bits. An incomplete last byte is filled with a one bit and zero bits.
-    public init(payloadType: Int, bits: BitWriter) {
+    package init(payloadType: Int, bits: BitWriter) {
         var w = bits
         if !w.isByteAligned { w.trailingBits() }
         self.init(payloadType: payloadType, payload: w.bytes)
     }
 
     /// Returns an sei_rbsp() with its trailing bits.
-    public static func rbsp(_ messages: [SEIMessage]) -> [UInt8] {
+    package static func rbsp(_ messages: [SEIMessage]) -> [UInt8] {
         var w = BitWriter()
         for message in messages {
             writeVariable(message.payloadType, to: &w)
@@ -43,21 +43,21 @@ public struct SEIMessage: Sendable, Hashable {
     }
 
     /// The initial removal delays of a schedule in a buffering period message, in ticks of 90 kHz.
-    public struct InitialRemovalDelay: Sendable, Hashable {
+    package struct InitialRemovalDelay: Sendable, Hashable {
         /// initial_cpb_removal_delay, greater than 0.
-        public var delay: Int
+        package var delay: Int
         /// initial_cpb_removal_delay_offset; in H.265, initial_cpb_removal_offset.
-        public var offset: Int
+        package var offset: Int
 
         /// Creates delays.
-        public init(delay: Int, offset: Int) {
+        package init(delay: Int, offset: Int) {
             self.delay = delay
             self.offset = offset
         }
 
         /// Writes both fields. Values are clamped to the range of `length` bits, and initial_cpb_removal_delay to at
         /// least 1.
-        public func write(length: Int, to w: inout BitWriter) {
+        package func write(length: Int, to w: inout BitWriter) {
             let most = 1 << length - 1
             w.u(length, min(max(delay, 1), most))
             w.u(length, min(max(offset, 0), most))

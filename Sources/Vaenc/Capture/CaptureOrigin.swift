@@ -1,15 +1,15 @@
 import Threads
-public import VideoBase
+package import VideoBase
 
 /// The capture time that is zero in a recording. The first sample, picture or sound, sets it.
-public final class CaptureOrigin: Sendable {
+package final class CaptureOrigin: Sendable {
     private let time = Monitor<MediaTime?>(nil)
 
     /// Creates an origin that is not set.
-    public init() {}
+    package init() {}
 
     /// Returns the origin. If it is not set, sets it to `candidate`.
-    public func settle(_ candidate: MediaTime) -> MediaTime {
+    package func settle(_ candidate: MediaTime) -> MediaTime {
         time.withLock { time in
             let settled = time ?? candidate
             time = settled
@@ -18,5 +18,5 @@ public final class CaptureOrigin: Sendable {
     }
 
     /// The origin; nil before the first sample.
-    public var settled: MediaTime? { time.withLockWithoutNotifying { $0 } }
+    package var settled: MediaTime? { time.withLockWithoutNotifying { $0 } }
 }
