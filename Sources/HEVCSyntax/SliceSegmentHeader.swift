@@ -26,7 +26,7 @@ package struct SliceSegmentHeader: Sendable, Hashable {
         /// DeltaPocMsbCycleLt, (7-52): the number of times that the low bits have wrapped since the picture, not
         /// relative to the previous entry. It is required if several pictures have the same low bits.
         ///
-        /// nil means delta_poc_msb_present_flag 0. Entries must be in ascending order of this value.
+        /// If the value is nil, delta_poc_msb_present_flag is 0. Entries must be in ascending order of this value.
         package var deltaPOCMsbCycle: Int?
 
         /// Creates an entry.

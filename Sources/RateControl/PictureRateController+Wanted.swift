@@ -52,7 +52,7 @@ extension PictureRateController {
     private var correctionTime: Int {
         let second = targets.framesPerSecond
         guard targets.isConstant else { return max(Int(second * 2), 4) }
-        // Not longer than the buffer lasts.
+        // A constant rate must be corrected before the buffer is empty or full.
         let buffer = Double(targets.bufferSize) / max(Double(targets.bitrate), 1)
         return max(Int(second * min(1, buffer / 2)), 2)
     }

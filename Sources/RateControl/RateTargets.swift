@@ -18,11 +18,11 @@ package struct WindowLimit: Sendable, Hashable {
 /// The targets and limits of a stream's rate control.
 package struct RateTargets: Sendable, Hashable {
     package enum Aim: Sendable, Hashable {
-        /// The same rate at all times, apart from variations that the buffer absorbs.
+        /// A constant rate, apart from variations that the buffer absorbs.
         case constant
-        /// The rate on average.
+        /// An average rate.
         case variable
-        /// This QP. A higher QP is used only if a limit requires it.
+        /// A constant quality: the QP is `qp`, or higher if a limit requires it.
         case quality(qp: Int)
     }
 

@@ -17,7 +17,7 @@ struct DecoderDelays: Sendable {
     private let libraryRate: Int
     /// The maximum difference between decoding order and display order, in pictures.
     private let depth: Int
-    /// nil before the first buffering period.
+    /// The timing since the current buffering period; nil before the first one.
     private var timing: HRDTiming?
     /// The number of pictures that were coded since the beginning of the current buffering period.
     private var sinceBuffering = 0

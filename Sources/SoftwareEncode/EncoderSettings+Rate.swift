@@ -4,7 +4,7 @@ extension EncoderSettings {
     var mode: RateControlMode { configuration.wantedRateControl }
 
     private static let highestRate = SoftwareEncoder.highestRate
-    /// In bits: libavcodec stores the size in an int.
+    /// The size of the largest buffer in bits. libavcodec stores the size in an int.
     private static let largestBuffer = Int(Int32.max)
 
     mutating func mapRate() {
@@ -175,7 +175,7 @@ extension EncoderSettings {
             if has {
                 limits.initialPercent = percent
                 switch library {
-                // It takes libavcodec's rc_initial_buffer_occupancy.
+                // libx264 takes libavcodec's rc_initial_buffer_occupancy.
                 case .x264: break
                 case .x265: set("vbv-init", Double(percent) / 100)
                 }

@@ -7,7 +7,7 @@ import VideoBase
 struct SoftwareRateCompliance {
     private(set) var limits: RateComplianceTracker
     private var stream: StreamLimits
-    /// nil for a stream without HRD parameters.
+    /// The delays of the HRD; nil for a stream without HRD parameters.
     private var delays: DecoderDelays?
     private let mode: RateControlMode
     private let configuration: EncoderConfiguration

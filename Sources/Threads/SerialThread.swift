@@ -8,7 +8,7 @@ package final class SerialThread: Sendable {
         var hasStarted = false
         var hasEnded = false
         package var isWorking = false
-        /// nil until the thread has begun.
+        /// The running thread; nil until it has begun.
         var thread: pthread_t?
     }
 

@@ -95,7 +95,8 @@ import VideoBase
         #expect(error?.message.contains("does not support constant QP with EncSlice") == true, "\(error as Any)")
     }
 
-    /// Each of two targets is used or a difference, in every mode, and `strict` refuses exactly the differences.
+    /// Of two requested targets, each is either used or reported as a difference, in every mode. `strict` refuses
+    /// exactly the differences.
     @Test func everyTargetIsReported() throws {
         let modes: [RateControlMode?] = [nil] + Self.modes.map { Optional($0) }
         let offers: [Set<RateControlMode>] = [Set(Self.modes), [.cqp], [.cbr, .vbr]]

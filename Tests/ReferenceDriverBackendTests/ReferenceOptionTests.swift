@@ -11,7 +11,7 @@ import Testing
         PlanarFrame.movingBox(count, width: 128, height: 96, seed: seed)
     }
 
-    /// Encodes two rounds of four pictures each, by columns or rows; returns each picture's bytes and its surface's
+    /// Encodes two passes of four pictures each, by columns or rows; returns each picture's bytes and its surface's
     /// samples.
     private func refreshed(_ frames: [PlanarFrame], rows: Bool, cabac: Bool, asks: Bool = true) throws -> (
         pictures: [[UInt8]], shown: [PlanarFrame]
@@ -21,7 +21,7 @@ import Testing
         var result: (pictures: [[UInt8]], shown: [PlanarFrame]) = ([], [])
         for index in frames.indices {
             var buffers = stream.buffers(cabac: cabac)
-            // There are 8 columns and 6 rows; the last part of a round of rows is empty.
+            // There are 8 columns and 6 rows; the last part of a pass over rows is empty.
             let part = (index + 3) % 4
             let (first, size) = rows ? (min(2 * part, 6), min(2, 6 - min(2 * part, 6))) : (2 * part, 2)
             if index > 0 && asks {
@@ -35,7 +35,7 @@ import Testing
         return result
     }
 
-    /// The first picture is replaced by another: pictures are wrong until a round is over, and correct after it.
+    /// The first picture is replaced by another: pictures are wrong until a pass is over, and correct after it.
     @Test(arguments: [false, true], [false, true])
     func roundOfIntraRefreshRepairsThePicture(rows: Bool, cabac: Bool) throws {
         let stream = try refreshed(pictures(14, seed: 1), rows: rows, cabac: cabac)
@@ -45,7 +45,7 @@ import Testing
             #expect(whole.messages == [] && whole.frames == stream.shown, "\(decoder)")
             let joined = decoder.decode(other.pictures[0] + stream.pictures.dropFirst().flatMap { $0 })
             #expect(joined.messages == [] && joined.frames.count == 14, "\(decoder)")
-            // Pictures 1 to 4 are one round: columns are complete with the fourth, rows with the third.
+            // Pictures 1 to 4 are one pass: columns are complete with the fourth, rows with the third.
             let healed = rows ? 3 : 4
             for index in 1..<healed { #expect(joined.frames[index] != stream.shown[index], "\(decoder): \(index)") }
             #expect(joined.frames[healed...] == stream.shown[healed...], "\(decoder)")

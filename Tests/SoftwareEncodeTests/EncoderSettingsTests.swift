@@ -174,7 +174,8 @@ import VideoBase
         ("bitrate", { $0.rate.bitrate = BitsPerSecond(300_000) }),
     ]
 
-    /// Each of two targets is used or a difference, in every mode, and `strict` refuses exactly the differences.
+    /// Of two requested targets, each is either used or reported as a difference, in every mode. `strict` refuses
+    /// exactly the differences.
     @Test(arguments: [VideoCodec.h264, .hevc]) func everyTargetIsReported(_ codec: VideoCodec) throws {
         let modes: [RateControlMode?] = [nil] + RateControlMode.allCases.map { Optional($0) }
         var counts = (refused: 0, different: 0, same: 0)

@@ -32,9 +32,9 @@ public enum LateFrames: String, Sendable, Hashable, CaseIterable {
 /// The format, size and rate of a camera that are nearest to a request.
 struct FormatChoice: Hashable {
     var format: CaptureFormat
-    /// nil if the driver lists no sizes. The requested size is then passed to the driver.
+    /// The size of the pictures; nil if the driver lists no sizes. The requested size is then passed to the driver.
     var size: VideoSize?
-    /// nil if the driver lists no rates.
+    /// The frame rate; nil if the driver lists no rates.
     var rate: Rational?
 
     /// Chooses by these criteria, in this order: the size (the requested one, else the smallest that is not smaller,

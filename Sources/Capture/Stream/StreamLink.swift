@@ -25,7 +25,7 @@ package enum StreamPhase: Int, Sendable, Comparable {
 
 /// The state that a camera's thread and its reader share.
 struct StreamLink: Sendable {
-    /// nil until the camera is ready.
+    /// The properties of the running camera; nil until the camera is ready.
     var info: CaptureInfo?
     /// The filled buffers, oldest first.
     var queue: [FilledBuffer] = []

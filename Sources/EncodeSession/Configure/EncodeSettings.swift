@@ -23,7 +23,7 @@ struct EncodeSettings: Sendable, Hashable {
     var requestedQPs: ConstantQPs
     /// The driver's quality level; nil keeps the driver's default.
     var qualityLevel: UInt32?
-    /// nil keeps the driver's default.
+    /// Whether to use trellis quantization; nil keeps the driver's default.
     var trellis: Bool?
     /// The regions for frames without their own regions; at most `limits.maxRegions`.
     var regionsOfInterest: [RegionOfInterest]
@@ -32,11 +32,11 @@ struct EncodeSettings: Sendable, Hashable {
     var refreshesColumns = true
     /// The first row of blocks of each slice, beginning with 0.
     var sliceRows: [Int]
-    /// nil: no limit.
+    /// The maximum size of a slice in bytes; nil for no limit.
     var maxSliceBytes: Int?
     var accessUnitDelimiters: Bool
     var rate = RateSettings()
-    /// nil: the stream signals no decoder buffer.
+    /// The decoder buffer that the stream signals; nil if it signals none.
     var buffer: BufferModel?
     /// Whether each key frame has an SEI message with vaenc's name.
     var identifier: Bool

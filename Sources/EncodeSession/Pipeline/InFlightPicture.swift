@@ -40,7 +40,7 @@ struct InFlightPicture: Sendable {
     let submitted: SubmittedPicture
     let clock: PictureClock
     let numbered: any PictureSyntax
-    /// nil if the driver chooses it.
+    /// The QP of the picture; nil if the driver chooses it.
     let qp: Int?
     /// Submits the picture again with another QP. Valid while no other picture was submitted after it.
     let encodeAgain: @Sendable (Int) throws -> SubmittedPicture

@@ -61,7 +61,7 @@ final class Supervisor: Sendable {
     let conversion: (any PictureConversion)?
     let state: Monitor<State>
     let submission = Mutex(Submission())
-    /// Held while packets are delivered, so that they keep their order over a recovery.
+    /// The lock that is held while packets are delivered, so that they keep their order over a recovery.
     let delivery = Mutex(())
     let handler: PacketHandler
     let recovery: DeviceThread

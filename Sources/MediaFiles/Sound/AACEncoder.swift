@@ -63,8 +63,8 @@ import VideoBase
         unsafe av.pointee.av_packet_free!(&packet)
     }
 
-    /// Encodes up to `frameSize` samples of each channel, which start at `start`. Only the last call may pass fewer.
-    /// nil ends the stream.
+    /// Encodes up to `frameSize` samples of each channel, which start at `start`. Only the last call may pass fewer. If
+    /// `samples` is nil, the call ends the stream.
     func encode(_ samples: [ArraySlice<Float>]?, start: Int64) throws -> [TrackPacket] {
         var code: Int32
         if let samples {

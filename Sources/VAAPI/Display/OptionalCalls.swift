@@ -14,7 +14,7 @@ final class OptionalCalls: Sendable {
 
     /// - Parameter vendor: The driver's name for itself (vaQueryVendorString).
     init(vendor: String = "") {
-        // Such a driver maps parts of surfaces, and reports no error.
+        // A driver with this quirk maps only a part of a surface, and reports no error.
         missing = Atomic(DriverQuirk.derivesPartOfSurfaces.affects(vendor) ? OptionalCall.deriveImage.rawValue : 0)
     }
 

@@ -1,13 +1,15 @@
 /// A VAStatus: the result of a libva call (`va.h`, VA_STATUS_…).
 public struct VAStatusCode: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+    /// The value of the constant in `va.h`.
     public let rawValue: Int32
 
+    /// Creates a status from a value that libva returned. Unknown values are kept.
     public init(rawValue: Int32) { self.rawValue = rawValue }
 
     /// The constant's name in `va.h`, or nil for an unknown value.
     public var name: String? { Self.table[rawValue]?.name }
 
-    /// A short description for people, or the number of an unknown value.
+    /// A short human-readable description, or the number of an unknown value.
     public var description: String { Self.table[rawValue]?.text ?? "status \(rawValue)" }
 
     /// VA_STATUS_SUCCESS.

@@ -13,7 +13,7 @@ struct SessionCapabilities: Sendable, Hashable {
     private let level: CodecLevel?
     private let tier: Tier?
     private let frameRate: Rational
-    /// nil if the size is not known.
+    /// The size of the session's pictures; nil if it is not known.
     private let size: VideoSize?
     /// The largest number of slices in software.
     private let mostSlices: Int
@@ -114,7 +114,7 @@ struct SessionCapabilities: Sendable, Hashable {
         if let device { return device.supportsTransform8x8 }
         return switch codec {
         case .h264: (profile ?? .h264High).hasHighElements
-        // It has no other mode.
+        // HEVC has no 4×4-only mode.
         case .hevc: false
         }
     }

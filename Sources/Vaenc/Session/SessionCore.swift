@@ -38,7 +38,8 @@ final class SessionCore: Sendable {
     }
 
     let state: Monitor<State>
-    /// Held while a running encoder is changed, so that the configuration is changed in the same order.
+    /// The lock that is held while a running encoder is changed, so that the configuration is changed in the same
+    /// order.
     private let changes = Mutex(())
     private let requireHardware: Bool
     private let relay: PacketRelay

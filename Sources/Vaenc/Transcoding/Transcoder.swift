@@ -54,13 +54,13 @@ public final class Transcoder: Sendable {
     public struct Notice: Sendable, Hashable {
         /// The time of a notice.
         public enum Moment: Sendable, Hashable {
-            /// Before the first frame.
+            /// The time before the first frame, after the setup succeeded.
             case start
-            /// Before the first frame, from a step after which others may fail.
+            /// The time before the first frame, while later steps of the setup may still fail.
             case preparation
-            /// While frames are encoded.
+            /// The time during which frames are encoded.
             case running
-            /// After the last frame.
+            /// The time after the last frame.
             case end
         }
 

@@ -89,7 +89,7 @@ struct InspectReport: Encodable {
     /// The reason why the stream, or the rest of it, cannot be read.
     var fault: Nullable<String>
 
-    /// Without `frames` and `nalUnits`, which `InspectJSON` writes separately.
+    /// The encoded properties: all except `frames` and `nalUnits`, which `InspectJSON` writes separately.
     private enum CodingKeys: String, CodingKey {
         case schema, input, container, codec, profile, level, width, height, bitDepth, bytes, reorderDepth, hrd, violations, fault
     }

@@ -121,7 +121,7 @@ enum CodecOption: String, ExpressibleByArgument, CaseIterable {
         }
     }
 
-    /// nil for `auto`.
+    /// The requested codec; nil for `auto`.
     var codec: VideoCodec? {
         switch self {
         case .auto: nil

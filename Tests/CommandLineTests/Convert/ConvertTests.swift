@@ -58,7 +58,7 @@ import Testing
             #expect(try samples(of: back, sample, in: folder) == expected)
             #expect(try Files.read(back).count == expected.count)
 
-            // Lengths of two bytes if the slices fit, through pipes in both directions.
+            // If the slices fit, two-byte lengths are used. Both directions run through pipes.
             let size = sample == .bigBuckBunny ? 4 : 2
             let script = #""$0" convert - -o - --format avcc --length-size \#(size) | "$0" convert - -o - --format annexb"#
             let piped = try ProcessRunner.run("bash", ["-c", "set -o pipefail; cat \(stream) | { \(script); }", Checkout.vaenc])

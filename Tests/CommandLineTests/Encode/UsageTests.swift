@@ -23,7 +23,7 @@ import Testing
 
     // MARK: Repeated options
 
-    /// Every option with one value, of every command, by each of its names: no file is read or written.
+    /// Repeats each option that takes one value, by each of its names, in every command. No file is read or written.
     @Test(arguments: try CommandOptions.all().map(\.command)) func repeatedOptionIsRefused(_ command: String) throws {
         let description = try #require(try CommandOptions.all().first { $0.command == command })
         try Files.withTemporaryFolder { folder in

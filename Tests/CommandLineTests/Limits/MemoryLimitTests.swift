@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// A decoder without memory for a picture reports damage: earlier, this was bad input (65).
+    /// A decoder without memory for a picture reports damage. The command must not report this as bad input (65).
     ///
     /// Tests every limit up to the first sufficient one, in steps of 20 MB. If Swift's own allocation fails, the
     /// process aborts (134).
@@ -55,8 +55,8 @@ import Testing
         }
     }
 
-    /// A stream of 60 MB, in each format: `inspect` keeps it in memory. Earlier, an array that grew without memory
-    /// ended the process.
+    /// If there is no memory for a stream of 60 MB, which `inspect` keeps in memory, the process reports an error and
+    /// is not killed.
     @Test(arguments: ["h264", "avcc", "mp4"]) func lackOfMemoryForAStreamIsReported(_ ending: String) throws {
         try Files.withTemporaryFolder { folder in
             let (one, stream, file) = (folder + "/one.h264", folder + "/all.h264", folder + "/all." + ending)

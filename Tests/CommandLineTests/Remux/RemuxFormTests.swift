@@ -124,7 +124,7 @@ import Testing
             #expect(try ProcessRunner.run(Checkout.vaenc, ["remux", "in.avi", "-o", "a.mkv", "--strict"], directory: folder).status == 0)
             for part in 1..<20 {
                 try Files.write(Array(whole[..<(whole.count * part / 20)]), to: "\(folder)/cut.avi")
-                // Both commands near the ends, and one of them elsewhere.
+                // Both commands run near the ends, and one of them elsewhere.
                 let commands = [["remux", "cut.avi", "-o", "o.mkv"], ["decode", "cut.avi", "-o", "o.y4m"]]
                 for (index, command) in commands.enumerated() where [1, 2, 18, 19].contains(part) || part % 2 == index {
                     let run = try ProcessRunner.run(Checkout.vaenc, command, directory: folder)
@@ -290,7 +290,7 @@ import Testing
         }
     }
 
-    /// For codecs without an own name, Matroska uses those of AVI and WAV. MOV does not support VP8.
+    /// For codecs that Matroska has no name for, it uses the names of AVI and WAV. MOV does not support VP8.
     @Test func foreignCodecsAreCopiedOrRefused() throws {
         try Files.withTemporaryFolder { folder in
             let script = """

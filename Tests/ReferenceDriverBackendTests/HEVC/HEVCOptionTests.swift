@@ -117,8 +117,8 @@ import Testing
         }
     }
 
-    /// Encodes rounds of intra refresh in reference pictures; each picture advances by two columns or rows. The last
-    /// part of a round may be empty.
+    /// Encodes passes of intra refresh in reference pictures; each picture advances by two columns or rows. The last
+    /// part of a pass may be empty.
     private func refreshed(_ each: Refresh, seed: UInt64, _ count: Int) throws -> HEVCRun {
         let stream = HEVCClient(width: 144, height: 96, isWide: each.isWide)
         let frames = PlanarFrame.movingBox(2 * count + 1, width: 144, height: 96, seed: seed)
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    /// The first picture is replaced by another: pictures are wrong until a round is over, and correct after it.
+    /// The first picture is replaced by another: pictures are wrong until a pass is over, and correct after it.
     @Test(arguments: [
         Refresh(isRows: false, tree: 4), Refresh(isRows: true, tree: 4, isGeneralized: true),
         Refresh(isRows: false, tree: 5, isWide: true), Refresh(isRows: false, tree: 4, hasB: true),
@@ -157,8 +157,8 @@ import Testing
         let run = try refreshed(each, seed: 1, steps + 2)
         run.judge(each.testDescription)
         let other = try refreshed(each, seed: 9, 0)
-        // Pictures are correct in display order from the last picture of the round on, or from the B picture coded
-        // after it.
+        // Pictures are correct in display order from the last picture of the pass on, or from the B picture coded after
+        // it.
         let healed = each.hasB ? 2 * steps - 1 : steps
         for decoder in ForeignDecoder.all(for: .hevc) {
             let joined = decoder.decode(other.bytes + run.pictures.dropFirst().flatMap { $0 }, codec: .hevc)

@@ -26,7 +26,7 @@ struct PixelsEncoding {
     var direct_8x8_inference_flag = true
     /// Returns the QP_Y of a macroblock by picture and address, if it differs from the picture's.
     var macroblockQP: ((_ picture: Int, _ address: Int) -> UInt8)?
-    /// Returns the part of the picture that intra refresh renews.
+    /// Returns the part of the picture that intra refresh refreshes.
     var refresh: ((_ picture: Int) -> IntraRefresh?)?
 
     /// B pictures are no references, or a reference is in the middle of the others, or all are references.

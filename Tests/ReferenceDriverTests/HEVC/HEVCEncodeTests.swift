@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    /// A decoder that has another picture before a round of intra refresh is correct after it.
+    /// A decoder that has another picture before a pass of intra refresh is correct after it.
     @Test(arguments: [false, true]) func intraRefreshRepairsThePicture(isRows: Bool) {
         var encoding = HEVCEncoding()
         encoding.grid = HEVCGrid(width: 136, height: 104, log2CodingTreeBlock: 4, log2MaxTransformBlock: 4)

@@ -13,7 +13,7 @@ struct LevelSizeLimit {
     /// The share of the limit for the picture's slices. The client's headers count as well.
     private static let slices = 0.98
 
-    /// nil if the level is unknown.
+    /// Creates the limit of an H.264 level. Returns nil if the level is unknown.
     init?(_ sequence: VAEncSequenceParameterBufferH264) {
         // MaxMBPS and MinCR of table A-1. Level 1b is written as 9.
         let (speed, ratio): (Double, Double)
@@ -44,7 +44,7 @@ struct LevelSizeLimit {
         firstTime = 1.0 / 172
     }
 
-    /// nil if the level is unknown or has no limits.
+    /// Creates the limit of an HEVC level. Returns nil if the level is unknown or has no limits.
     init?(_ sequence: VAEncSequenceParameterBufferHEVC) {
         // MaxLumaSr and MinCrBase of tables A.8 and A.9. MinCrBase of the High tier, which is lower, is not used.
         let (speed, ratio): (Double, Double)

@@ -9,7 +9,7 @@ struct SequenceRate {
     var referencePeriod: Int
     /// The frame rate in the VUI; nil if it has none.
     var framesPerSecond: Double?
-    /// nil if the level limits no picture.
+    /// The level's limit on the size of pictures; nil if the level has none.
     var levelSizeLimit: LevelSizeLimit?
 
     init(_ sequence: VAEncSequenceParameterBufferH264) {

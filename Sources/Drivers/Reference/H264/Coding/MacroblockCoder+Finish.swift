@@ -26,7 +26,7 @@ extension MacroblockCoder {
         var choice = wholeCost < interCost ? MacroblockKind.intra16x16 : .inter16x16
         var pattern = 0
         // Small blocks are rarely better if the whole block is much worse than inter. They also predict from above
-        // right, which intra refresh may not have renewed yet.
+        // right, which intra refresh may not have refreshed yet.
         let seesStale = isGuarded && !refresh.isRows && x &+ 1 >= refresh.renewed && hasTopRight && !constrainedIntra
         let triesSmall = !seesStale && (
             !inP || preset.smallIntraInP && wholeCost < interCost &+ interCost / 2

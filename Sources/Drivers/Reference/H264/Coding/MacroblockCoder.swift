@@ -53,7 +53,7 @@ struct MacroblockCoder {
     var x = 0
     var y = 0
     var address = 0
-    /// Whether intra refresh limits the macroblock to prediction from renewed samples.
+    /// Whether intra refresh limits the macroblock to prediction from refreshed samples.
     var isGuarded = false
     /// Whether intra refresh requires that the macroblock is intra.
     var mustBeIntra = false

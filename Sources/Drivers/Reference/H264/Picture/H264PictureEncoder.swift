@@ -12,7 +12,7 @@ package final class H264PictureEncoder {
     private let quantizers: ElementStorage<H264Quantizer>
     private let references: ElementStorage<ReferencePlanes>
     private let referenceIdentities = ElementStorage<Int8>(count: 64, repeating: -1)
-    /// The limit of the samples that renewed macroblocks may use during intra refresh, with the same indices as
+    /// The limit of the samples that refreshed macroblocks may use during intra refresh, with the same indices as
     /// `references`.
     private let cleanLimits = ElementStorage<Int32>(count: 64, repeating: 0)
     private var refresh = RefreshRounds.h264

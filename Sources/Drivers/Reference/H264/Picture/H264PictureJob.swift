@@ -65,9 +65,8 @@ package struct H264PictureJob: Sendable {
     package var macroblockQPs: [UInt8]?
     /// The macroblock columns or rows that rolling intra refresh codes as intra in this picture.
     ///
-    /// A range that starts at 0 begins a round. Everything that a round has renewed is then predicted only from what
-    /// the same round had renewed in earlier pictures. A decoder that starts with the round therefore has correct
-    /// pictures at its end.
+    /// A range that starts at 0 begins a pass. Refreshed blocks are then predicted only from blocks that the same pass
+    /// refreshed in earlier pictures. A decoder that starts with the pass therefore has correct pictures at its end.
     package var intraRefresh: IntraRefresh?
     /// Whether levels are chosen by their rate-distortion cost (trellis). If nil, `quality` decides.
     package var choosesLevels: Bool?

@@ -13,7 +13,7 @@ package struct HEVCPictureParameterSet: Equatable, Sendable {
     package var init_qp = 26
     package var constrained_intra_pred_flag = false
     package var transform_skip_enabled_flag = false
-    /// nil if cu_qp_delta_enabled_flag is 0.
+    /// The syntax element diff_cu_qp_delta_depth; nil if cu_qp_delta_enabled_flag is 0.
     package var diff_cu_qp_delta_depth: Int?
     package var pps_cb_qp_offset = 0
     package var pps_cr_qp_offset = 0

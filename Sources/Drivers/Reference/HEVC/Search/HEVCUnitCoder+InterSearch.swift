@@ -2,7 +2,7 @@
 
 extension HEVCUnitCoder {
     /// Returns whether a unit may predict its motion while intra refresh is in progress. A decoder that starts with the
-    /// current round lacks the data outside of the refreshed area. There, neither the neighbors' motion nor the
+    /// current pass lacks the data outside of the refreshed area. There, neither the neighbors' motion nor the
     /// collocated picture's motion may be used.
     private func mayPredictMotion(_ x: Int, _ y: Int, size: Int) -> Bool {
         guard isGuarded else { return true }

@@ -15,15 +15,17 @@ package struct HEVCExtent: Equatable, BitwiseCopyable, Sendable {
 package final class HEVCTransform: Sendable {
     let bitDepth: Int
     let tables = HEVCTransformTables()
-    /// Pairs of interleaved rows: up to 8, of 16 words each.
+    /// The pairs of interleaved rows: up to 8, of 16 words each.
     let pairs = ElementStorage<Int16>(count: 128, repeating: 0)
-    /// For eight columns: up to 32 intermediate outputs, and 16 sums of one level of the butterfly.
+    /// The intermediate outputs of eight columns: up to 32 for each.
     let outputs = ElementStorage<Int32>(count: 256, repeating: 0)
+    /// The sums of one level of the butterfly for eight columns: up to 16 for each.
     let sums = ElementStorage<Int32>(count: 128, repeating: 0)
-    /// For eight columns: up to 16 sums of inputs.
+    /// The sums of inputs for eight columns: up to 16 for each.
     let folded = ElementStorage<Int16>(count: 128, repeating: 0)
-    /// Blocks between the horizontal and the vertical pass.
+    /// A block between the horizontal and the vertical pass.
     let first = ElementStorage<Int16>(count: 1024, repeating: 0)
+    /// Another block between the horizontal and the vertical pass.
     let second = ElementStorage<Int16>(count: 1024, repeating: 0)
 
     /// Initializes the tables for a `bitDepth` of 8 or 10.

@@ -1,8 +1,8 @@
 /// The restrictions of rolling intra refresh on a picture's macroblocks or coding tree units.
 ///
-/// A round renews the picture from the left or from the top, a few columns or rows per picture. Blocks before `renewed`
-/// predict only from samples that the same round has renewed in the reference pictures. A decoder that starts with the
-/// first picture of the round therefore decodes these blocks correctly.
+/// A pass refreshes the picture from the left or from the top, a few columns or rows per picture. Blocks before
+/// `renewed` predict only from samples that the same pass has refreshed in the reference pictures. A decoder that
+/// starts with the first picture of the pass therefore decodes these blocks correctly.
 struct RefreshGuard {
     var isRows = false
     /// The columns or rows that are coded as intra.
@@ -14,9 +14,9 @@ struct RefreshGuard {
     static let noLimit = Int32.max / 2
 }
 
-/// The part of a picture that a round of intra refresh has renewed.
+/// The part of a picture that a pass of intra refresh has refreshed.
 struct Renewal: Equatable {
-    /// The number of the round, or 0 before the first round.
+    /// The number of the pass, or 0 before the first pass.
     var round = 0
     var isRows = false
     var extent = 0
@@ -24,9 +24,9 @@ struct Renewal: Equatable {
     var isIntra = false
 }
 
-/// Tracks the rounds of intra refresh over the pictures of a stream.
+/// Tracks the passes of intra refresh over the pictures of a stream.
 struct RefreshRounds {
-    /// The number of samples inside the border of the renewed area that in-loop filters may change.
+    /// The number of samples inside the border of the refreshed area that in-loop filters may change.
     private let filterReach: Int
     private var state = Renewal()
     private var next = 1
@@ -39,12 +39,12 @@ struct RefreshRounds {
     private init(filterReach: Int) { self.filterReach = filterReach }
 
     /// Returns the restrictions of the next picture, which has this number of columns and rows, and how much of it is
-    /// renewed afterwards.
+    /// refreshed afterwards.
     mutating func begin(
         _ refresh: IntraRefresh?, isIntra: Bool, columns: Int, rows: Int
     ) -> (guarded: RefreshGuard, renewal: Renewal) {
         if isIntra {
-            // A new round must begin after an intra picture.
+            // A new pass must begin after an intra picture.
             state = Renewal(round: 0)
             return (RefreshGuard(), Renewal(isIntra: true))
         }
@@ -69,7 +69,7 @@ struct RefreshRounds {
     }
 
     /// Returns the number of samples of a reference, from its left or upper border on, that are correct in a decoder
-    /// that started with the round. It counts luma samples in the direction of the round.
+    /// that started with the pass. It counts luma samples in the direction of the pass.
     ///
     /// - Parameter log2Unit: The binary logarithm of the number of samples in a column or row.
     func limit(_ reference: Renewal, columns: Int, rows: Int, log2Unit: Int) -> Int32 {
