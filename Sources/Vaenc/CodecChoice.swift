@@ -12,6 +12,7 @@ public enum CodecReason: Sendable, Hashable, CustomStringConvertible {
     /// Another setting, the device or the container determines it. The text names the reason for messages.
     case decided(String)
 
+    /// The reason as text for messages.
     public var description: String {
         switch self {
         case .requested: "asked"

@@ -59,10 +59,15 @@ public enum VideoCodec: String, Sendable, Hashable, Codable, CaseIterable {
 
 /// A profile of a coding standard. The raw value is the name in reports.
 public enum CodecProfile: String, Sendable, Hashable, Codable, CaseIterable {
+    /// The Constrained Baseline profile of H.264 (A.2.1.1).
     case h264ConstrainedBaseline = "Constrained Baseline"
+    /// The Main profile of H.264 (A.2.2).
     case h264Main = "Main"
+    /// The High profile of H.264 (A.2.4).
     case h264High = "High"
+    /// The Main profile of H.265 (A.3.2), for 8-bit samples.
     case hevcMain = "HEVC Main"
+    /// The Main 10 profile of H.265 (A.3.3), for samples of 8 to 10 bits.
     case hevcMain10 = "HEVC Main 10"
 
     /// The coding standard of the profile.
@@ -117,13 +122,17 @@ public enum CodecProfile: String, Sendable, Hashable, Codable, CaseIterable {
 
 /// The entropy coder of H.264: `entropy_coding_mode_flag`, H.264 7.4.2.2.
 public enum EntropyCoder: String, Sendable, Hashable, Codable, CaseIterable {
+    /// Context-adaptive binary arithmetic coding.
     case cabac
+    /// Context-adaptive variable-length coding.
     case cavlc
 }
 
 /// The tier of HEVC (general_tier_flag, H.265 A.4.1), which determines the maximum bit rate and buffer size of a level.
 public enum Tier: String, Sendable, Hashable, Codable, CaseIterable {
+    /// The Main tier.
     case main
+    /// The High tier, with higher maximum bit rates. Levels below 4 do not have it.
     case high
 
     /// The name in reports.
@@ -174,10 +183,14 @@ public struct BitsPerSecond: Sendable, Hashable, Codable, Comparable, CustomStri
         if value <= 0 { return nil }
     }
 
+    /// Returns whether rate `a` is lower than rate `b`.
     public static func < (a: BitsPerSecond, b: BitsPerSecond) -> Bool { a.value < b.value }
+    /// The rate as text: `800000 bit/s`.
     public var description: String { "\(value) bit/s" }
 
+    /// Decodes a rate from an integer in bits per second.
     public init(from decoder: any Decoder) throws { value = try decoder.singleValueContainer().decode(Int.self) }
+    /// Encodes the rate as an integer in bits per second.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(value)

@@ -2,8 +2,11 @@
 public enum PictureType: String, Sendable, Hashable, Codable {
     /// An instantaneous decoding refresh: decoding can start at this picture.
     case idr
+    /// An intra picture that is not an IDR picture.
     case i
+    /// A picture that predicts from at most one reference per block.
     case p
+    /// A picture that may predict from two references per block.
     case b
 
     /// Whether the picture is an IDR picture.

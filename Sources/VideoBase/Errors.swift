@@ -33,6 +33,7 @@ public protocol DescribedError: Error, CustomStringConvertible, Sendable {
 }
 
 extension DescribedError {
+    /// The message and, if there is one, the remedy after a colon.
     public var description: String {
         if let remedy { "\(message): \(remedy)" } else { message }
     }

@@ -28,6 +28,7 @@ public struct VideoSize: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The size with the sides exchanged, for a picture that is rotated by 90 degrees.
     package var turned: VideoSize { VideoSize(width: height, height: width) }
 
+    /// The size as text: `1920×1080`.
     public var description: String { "\(width)×\(height)" }
 }
 

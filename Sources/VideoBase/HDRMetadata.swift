@@ -101,5 +101,6 @@ public struct ContentLight: Sendable, Hashable, Codable, CustomStringConvertible
         self.init(maxContentLight: content, maxFrameAverageLight: average)
     }
 
+    /// The levels in the format of x265: `1000,400`.
     public var description: String { "\(maxContentLight),\(maxFrameAverageLight)" }
 }

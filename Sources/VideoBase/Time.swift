@@ -50,6 +50,7 @@ public struct Rational: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// The ratio as text: `30000/1001`.
     public var description: String { "\(numerator)/\(denominator)" }
 
     /// The ratio as human-readable text: `25`, `30000/1001`.
@@ -57,6 +58,7 @@ public struct Rational: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Rational: Codable {
+    /// Decodes a ratio from its text. Throws a `DecodingError` for other text.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
@@ -66,6 +68,7 @@ extension Rational: Codable {
         self = value
     }
 
+    /// Encodes the ratio as its text.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
@@ -138,6 +141,7 @@ public struct MediaTime: Sendable, Hashable, Comparable {
         timescale > 0 && value.magnitude < 1 << 62 && value.magnitude >> 40 < UInt64(timescale)
     }
 
+    /// Returns whether time `a` is before time `b`. Invalid times are before all valid ones.
     public static func < (a: MediaTime, b: MediaTime) -> Bool {
         guard a.timescale > 0, b.timescale > 0 else { return a.rank < b.rank }
         return Int128(a.value) * Int128(b.timescale) < Int128(b.value) * Int128(a.timescale)
@@ -146,8 +150,10 @@ public struct MediaTime: Sendable, Hashable, Comparable {
     /// The sort key that orders invalid times among each other and before all valid times.
     private var rank: (Int, Int32, Int64) { timescale > 0 ? (1, 0, 0) : (0, timescale, value) }
 
+    /// Returns whether both times are equal, also with different timescales.
     public static func == (a: MediaTime, b: MediaTime) -> Bool { !(a < b) && !(b < a) }
 
+    /// Hashes the reduced time, so that equal times have equal hashes.
     public func hash(into hasher: inout Hasher) {
         let divisor = timescale > 0 ? greatestCommonDivisor(value.magnitude, UInt64(timescale)) : 1
         hasher.combine(value / Int64(divisor))

@@ -118,6 +118,7 @@ public enum CaptureLayout: Sendable, Hashable, CustomStringConvertible {
         known.map(\.layout.description).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
+    /// The layout's name, as `names` has it.
     public var description: String {
         switch self {
         case .raw(let format): format.rawValue

@@ -20,7 +20,10 @@ public struct ClipComparison: Sendable {
 
     /// A clip of the comparison.
     public enum Clip: Sendable, Hashable {
-        case reference, distorted
+        /// The first clip, which the other is compared with.
+        case reference
+        /// The second clip, whose quality is measured.
+        case distorted
     }
 
     /// The clip of full range that was converted to limited range, because the other clip has limited range; nil if

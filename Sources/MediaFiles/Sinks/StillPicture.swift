@@ -6,7 +6,10 @@ public import VideoBase
 public final class StillPicture {
     /// A file format of still pictures.
     public enum Format: String, Sendable, Hashable {
-        case jpeg, png
+        /// JPEG (ITU-T T.81).
+        case jpeg
+        /// PNG (ISO/IEC 15948).
+        case png
 
         /// Returns the format for a name's extension; nil for other extensions.
         public init?(name: String) {

@@ -28,6 +28,7 @@ public enum DeviceSelector: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// The selector as the text that `init(_:)` parses.
     public var description: String {
         switch self {
         case .auto: "auto"

@@ -4,7 +4,9 @@ public import VideoBase
 ///
 /// The sequence ends after `invalidate`, when all results are read, or with the error that ended the session.
 public struct DecodedSequence: AsyncSequence, Sendable {
+    /// The type of a result.
     public typealias Element = DecodedOutput
+    /// The type of the error that ended the session.
     public typealias Failure = any Error
 
     let channel: DeliveryChannel<DecodedOutput>

@@ -7,7 +7,9 @@ public import VideoBase
 /// stopped. A second reader at the same time gets an error. If a reader's task is cancelled, it gets a
 /// `CancellationError`, and no packet is lost.
 public struct PacketSequence: AsyncSequence, Sendable {
+    /// The type of a packet.
     public typealias Element = EncodedPacket
+    /// The type of the error that ended the session.
     public typealias Failure = any Error
 
     let channel: PacketChannel

@@ -17,15 +17,21 @@ public enum PropertyValue: Sendable, Hashable {
 extension PropertyValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByStringLiteral, ExpressibleByArrayLiteral
 {
+    /// Creates a truth value from a literal.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
+    /// Creates an integer from a literal.
     public init(integerLiteral value: Int) { self = .integer(value) }
+    /// Creates a floating-point number from a literal.
     public init(floatLiteral value: Double) { self = .number(value) }
+    /// Creates a text from a literal.
     public init(stringLiteral value: String) { self = .string(value) }
+    /// Creates a list from a literal.
     public init(arrayLiteral elements: PropertyValue...) { self = .list(elements) }
 }
 
 /// The value is encoded as the JSON value of the same type.
 extension PropertyValue: Codable {
+    /// Decodes a value from a JSON value. Throws a `DecodingError` for null and for an object.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let value = try? container.decode(Bool.self) {
@@ -41,6 +47,7 @@ extension PropertyValue: Codable {
         }
     }
 
+    /// Encodes the value as the JSON value of the same type.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {

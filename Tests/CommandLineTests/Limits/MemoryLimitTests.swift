@@ -134,8 +134,8 @@ import Testing
         }
     }
 
-    /// libx265 does not check its allocations: earlier, it ended by SIGSEGV and left a `.part`. The last limit is
-    /// sufficient.
+    /// libx265 does not check its allocations. The lack of memory must be reported, without a SIGSEGV and without a
+    /// `.part` file. The last limit is sufficient.
     @Test func lackOfMemoryInLibx265IsReported() throws {
         let all = try statuses(
             [
