@@ -4,8 +4,8 @@ public import VideoBase
 
 /// Changes of the size, codec or device while the session runs.
 extension CompressionSession {
-    /// Changes properties that need a new stream: the size, codec, profile or device. Blocks until all frames taken so
-    /// far are delivered.
+    /// Changes properties that need a new stream: the size, codec, profile or device. Blocks until all frames accepted
+    /// so far are delivered.
     ///
     /// The next frame is a key frame with new parameter sets. Its packet has `changesFormat` set and the next
     /// `formatIndex`. Times, display indices and coding indices continue. Buffers from earlier calls of

@@ -2,7 +2,7 @@ import Threads
 public import VAAPI
 public import VideoBase
 
-/// An encoding session: it takes frames and returns access units. The counterpart of VTCompressionSession.
+/// An encoding session: it accepts frames and returns access units. The counterpart of VTCompressionSession.
 ///
 /// ```swift
 /// import Vaenc
@@ -27,12 +27,12 @@ public import VideoBase
 /// asynchronous code. This includes the top level of a main.swift that uses `await`, where Swift selects the blocking
 /// form: write an `async` function, as in the example.
 ///
-/// Packets come in decoding order, either through `packets` or through the handler that was passed to the initializer.
-/// Several threads may use the session. Frames are encoded in the order in which `encode` was called.
+/// Packets are delivered in decoding order, either through `packets` or through the handler that was passed to the
+/// initializer. Several threads may use the session. Frames are encoded in the order in which `encode` was called.
 ///
 /// Back-pressure: `makePixelBuffer` waits while all buffers are in use. `encode` waits while the pipeline is full or
 /// `packetCapacity` packets are unread. No other call waits for a reader. `completeFrames`, `flush` and `swap` continue
-/// while an `encode` call waits for a reader; they cover only the frames taken before.
+/// while an `encode` call waits for a reader; they cover only the frames accepted before.
 ///
 /// Deadlock: a blocking `encode` call throws instead of waiting forever if the reader of the packets runs on the actor,
 /// or on the main thread, that the call blocks. If a task makes the call through a function that is on no actor, the
@@ -158,11 +158,11 @@ public final class CompressionSession: Sendable {
         }
     }
 
-    /// The numbers of frames taken, delivered and dropped, and of faults that were recovered, over all formats of the
-    /// session.
+    /// The numbers of frames accepted, delivered and dropped, and of faults that were recovered, over all formats of
+    /// the session.
     public var statistics: EncoderStatistics { core.statistics }
 
-    /// The number of frames that the current encoder has taken and not delivered yet.
+    /// The number of frames that the current encoder has accepted and not delivered yet.
     public var pendingFrameCount: Int { core.state.withLock { $0.stage }.encoder.pendingFrameCount }
 
     // MARK: Calls that block
@@ -191,7 +191,7 @@ public final class CompressionSession: Sendable {
         }
     }
 
-    /// Takes a frame. Blocks while the pipeline is full, and while `packetCapacity` packets are unread.
+    /// Accepts a frame. Blocks while the pipeline is full, and while `packetCapacity` packets are unread.
     ///
     /// - Parameters:
     ///   - buffer: The picture. A buffer that is not from `makePixelBuffer` is copied, and converted if necessary.
@@ -245,13 +245,13 @@ public final class CompressionSession: Sendable {
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func completeFrames(until time: MediaTime? = nil) throws { try core.completeFrames(until: time) }
 
-    /// Blocks until the packets of all frames taken so far are delivered.
+    /// Blocks until the packets of all frames accepted so far are delivered.
     ///
     /// - Throws: The errors of `completeFrames`.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func flush() throws { try completeFrames() }
 
-    /// Delivers the frames taken so far, then reinitializes the device's encoder. The next frame is a key frame.
+    /// Delivers the frames accepted so far, then reinitializes the device's encoder. The next frame is a key frame.
     /// Blocks.
     ///
     /// - Throws: `usage` in the session's handler; the error that ended the session.
@@ -269,8 +269,8 @@ public final class CompressionSession: Sendable {
 
     // MARK: Calls that do not wait
 
-    /// Delivers the packets of all frames taken before this call, then calls `completion` once on one of the session's
-    /// threads.
+    /// Delivers the packets of all frames accepted before this call, then calls `completion` once on one of the
+    /// session's threads.
     ///
     /// `completion` may make blocking calls. It must not wait for a task that uses the `async` calls of the session:
     /// they run on the same thread.
@@ -326,8 +326,8 @@ public final class CompressionSession: Sendable {
         try await bufferMaker.run(.abandons) { [self] _ in try makePixelBuffer() }
     }
 
-    /// Takes a frame, as the blocking form does. Suspends while the pipeline is full, and while `packetCapacity`
-    /// packets are unread. A call that throws a `CancellationError` has not taken the frame.
+    /// Accepts a frame, as the blocking form does. Suspends while the pipeline is full, and while `packetCapacity`
+    /// packets are unread. A call that throws a `CancellationError` has not accepted the frame.
     public func encode(
         _ buffer: any PixelBuffer, presentation: MediaTime, duration: MediaTime? = nil,
         options: FrameOptions = FrameOptions()
@@ -345,10 +345,10 @@ public final class CompressionSession: Sendable {
         try await caller.run(.abandons) { [core] _ in try core.completeFrames(until: time) }
     }
 
-    /// Suspends until the packets of all frames taken so far are delivered. A cancelled call only stops waiting.
+    /// Suspends until the packets of all frames accepted so far are delivered. A cancelled call only stops waiting.
     public func flush() async throws { try await completeFrames() }
 
-    /// Delivers the frames taken so far, then reinitializes the device's encoder. The next frame is a key frame.
+    /// Delivers the frames accepted so far, then reinitializes the device's encoder. The next frame is a key frame.
     public func refresh() async throws {
         try await caller.run { [core] _ in try core.with { try $0.encoder.refresh() } }
     }

@@ -4,7 +4,7 @@ public import VideoBase
 /// Several sessions that encode the same frames. Each frame is drawn once and copied to the memory of each session.
 ///
 /// If a session fails, the group stops using it and continues with the others; `failures` has the error. If a frame or
-/// a change is invalid, the call throws: no session takes the frame, and all sessions continue. Use a group from one
+/// a change is invalid, the call throws: no session accepts the frame, and all sessions continue. Use a group from one
 /// thread or one task. Each call that may wait has a blocking and an `async` form, as in `CompressionSession`.
 /// docs/LIBRARY.md has an example.
 public final class SessionGroup {
@@ -45,7 +45,7 @@ public final class SessionGroup {
     }
 
     /// Invalidates a session and stops using it, for a reason outside the group, such as an error of the code that
-    /// takes its packets.
+    /// reads its packets.
     ///
     /// - Parameters:
     ///   - index: The index in `sessions`. An invalid index is ignored.
@@ -58,7 +58,7 @@ public final class SessionGroup {
 
     /// Checks that the sessions can encode a frame.
     ///
-    /// - Throws: `usage` for an invalid frame, before any session has taken it.
+    /// - Throws: `usage` for an invalid frame, before any session has accepted it.
     private func check(_ buffer: any PixelBuffer, timing: FrameTiming, options: FrameOptions) throws {
         try timing.check()
         try options.check(size)
@@ -80,7 +80,7 @@ public final class SessionGroup {
 
     /// Waits until each session has room for more packets.
     ///
-    /// - Throws: `usage` for a reader that this call would prevent from running, before any session has taken the
+    /// - Throws: `usage` for a reader that this call would prevent from running, before any session has accepted the
     ///   frame. If a session's reader has ended, that session reports the error itself.
     private func waitForReaders(_ caller: BlockingCall) throws {
         for index in running {
@@ -145,8 +145,8 @@ public final class SessionGroup {
     }
 
     /// Passes a frame to each session that has not failed. Suspends while one of them is full. If the call is cancelled
-    /// before a session has taken the frame, it throws a `CancellationError`. Once one session has taken the frame, all
-    /// sessions take it.
+    /// before a session has accepted the frame, it throws a `CancellationError`. Once one session has accepted the
+    /// frame, all sessions accept it.
     public nonisolated(nonsending) func encode(
         _ buffer: any PixelBuffer, presentation: MediaTime, duration: MediaTime? = nil,
         options: FrameOptions = FrameOptions()
@@ -200,13 +200,13 @@ public final class SessionGroup {
         if let rejection { throw rejection }
     }
 
-    /// Blocks until the packets of all frames taken so far are delivered.
+    /// Blocks until the packets of all frames accepted so far are delivered.
     ///
     /// - Throws: The error of the last session to fail if no session is left.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func completeFrames() throws { try each { try sessions[$0].completeFrames() } }
 
-    /// Suspends until the packets of all frames taken so far are delivered. A cancelled call only stops waiting.
+    /// Suspends until the packets of all frames accepted so far are delivered. A cancelled call only stops waiting.
     public nonisolated(nonsending) func completeFrames() async throws {
         try await each { try await sessions[$0].completeFrames() }
     }

@@ -36,7 +36,7 @@ final class EncodePipeline: Sendable {
     /// The state of `encode`, which serves one caller at a time.
     private struct Submission {
         var planner: FramePlanner
-        /// The frames taken and not submitted yet, by the planner's display index.
+        /// The frames accepted and not submitted yet, by the planner's display index.
         var waiting: [Int: TakenFrame] = [:]
         var nextDisplayIndex = 0
         /// The session's display index minus the planner's, and the first frame it applies to. Each dropped frame
@@ -103,7 +103,7 @@ final class EncodePipeline: Sendable {
         submitting.makesCalls { [weak self] in self?.fail($0) }
     }
 
-    /// Takes a frame and submits the pictures that it settles. Blocks while the maximum number of pictures is in
+    /// Accepts a frame and submits the pictures that it settles. Blocks while the maximum number of pictures is in
     /// flight.
     func encode(_ frame: TakenFrame) throws {
         try submission.withLock { submission in

@@ -1,7 +1,7 @@
 import VAAPI
 import VideoBase
 
-/// The frames that were taken and whose packets were not delivered, in display order, and the packets that wait for
+/// The frames that were accepted and whose packets were not delivered, in display order, and the packets that wait for
 /// delivery.
 ///
 /// Packets are released in groups that are closed in display order: a packet waits until all frames shown before it
@@ -71,7 +71,7 @@ struct PendingFrames: Sendable {
         frames = frames.filter { leaving.contains($0.index) } + moved
     }
 
-    /// Returns whether a frame that was taken was delivered; nil if that is not settled.
+    /// Returns whether a frame that was accepted was delivered; nil if that is not settled.
     func wasDelivered(_ displayIndex: Int) -> Bool? {
         if frames.contains(where: { $0.index == displayIndex }) { return nil }
         return !dropped.contains(displayIndex)

@@ -98,7 +98,7 @@ final class Supervisor: Sendable {
 
     // MARK: Callers
 
-    /// Takes a frame. Blocks while the maximum number of pictures is in flight and while the device is reinitialized.
+    /// Accepts a frame. Blocks while the maximum number of pictures is in flight and while the device is reinitialized.
     func encode(_ buffer: any PixelBuffer, timing: FrameTiming, options: FrameOptions) throws {
         try state.withLock { try $0.throwIfEnded() }
         try options.check(settings.inputSize)
@@ -110,16 +110,16 @@ final class Supervisor: Sendable {
         if let admission, let due = admission.due { try wait(until: due, for: admission.index) }
     }
 
-    /// The index of a frame that was taken, and the wait that it requires.
+    /// The index of a frame that was accepted, and the wait that it requires.
     private struct Admission {
         var index: Int
-        /// The time up to which packets must be delivered before the next frame is taken; nil for none.
+        /// The time up to which packets must be delivered before the next frame is accepted; nil for none.
         var due: MediaTime?
     }
 
-    /// Takes a frame. Returns nil if the device was reinitialized in between.
+    /// Accepts a frame. Returns nil if the device was reinitialized in between.
     ///
-    /// - Parameter given: The frame; nil for a picture that was lost with its device, which counts as taken and
+    /// - Parameter given: The frame; nil for a picture that was lost with its device, which counts as accepted and
     ///   dropped.
     private func take(_ given: TakenFrame?, _ timing: FrameTiming) throws -> Admission? {
         // The device may have been reinitialized since the buffer was filled.
@@ -130,7 +130,7 @@ final class Supervisor: Sendable {
                 return nil
             }
             do { try submission.check(timing) } catch {
-                // A frame of another caller was taken in between.
+                // A frame of another caller was accepted in between.
                 if let current { current.pool?.recycle(current.input) }
                 throw error
             }
@@ -150,7 +150,7 @@ final class Supervisor: Sendable {
         }
     }
 
-    /// Encodes the frames taken so far, up to that time (nil: all), and blocks until their packets are delivered.
+    /// Encodes the frames accepted so far, up to that time (nil: all), and blocks until their packets are delivered.
     func complete(until time: MediaTime?) throws {
         state.withLock { $0.awaited.append(time) }
         defer {
@@ -159,7 +159,7 @@ final class Supervisor: Sendable {
             }
         }
         let hasEnded = state.withLock { $0.isEnded }
-        // Do not wait for frames that are taken meanwhile: they may wait for later frames.
+        // Do not wait for frames that are accepted meanwhile: they may wait for later frames.
         var end = Int.max
         if !hasEnded {
             end = try admitted { pipeline, submission in
@@ -251,7 +251,7 @@ final class Supervisor: Sendable {
         try rate.change(change)
     }
 
-    /// Delivers all frames taken. The next frame is a key frame.
+    /// Delivers all frames accepted. The next frame is a key frame.
     func refresh() throws {
         try complete(until: nil)
         try admitted { pipeline, _ -> Void in
@@ -307,7 +307,7 @@ extension Supervisor.Submission {
             remedy: "encode frames in presentation order")
     }
 
-    /// Returns the time up to which packets must be delivered before the next frame is taken; nil for none.
+    /// Returns the time up to which packets must be delivered before the next frame is accepted; nil for none.
     mutating func due(_ maxFrameDelay: Int?) -> MediaTime? {
         guard let delay = maxFrameDelay else {
             presentations.removeFirst(presentations.count - 1)

@@ -3,19 +3,19 @@ import Threads
 public import VAAPI
 public import VideoBase
 
-/// A decoding session: it takes NAL units and returns pictures in presentation order. The counterpart of
+/// A decoding session: it accepts NAL units and returns pictures in presentation order. The counterpart of
 /// VTDecompressionSession.
 ///
 /// docs/LIBRARY.md has an example.
 ///
 /// Parameter sets come from the stream or from `DecompressionConfiguration.record`. Each picture is either delivered or
 /// skipped with a reason; references that were lost are not concealed. If the bytes do not have the declared framing,
-/// the call throws `badInput`, takes none of the bytes, and the session continues. `usage` does not end a session
+/// the call throws `badInput`, accepts none of the bytes, and the session continues. `usage` does not end a session
 /// either; after `invalidate`, all calls throw it. An error of any other category means that the session has ended.
 ///
-/// Cancellation: if the task of a call is cancelled, the call throws a `CancellationError` and takes none of its bytes.
-/// If the bytes are already taken, the call returns as usual and decoding continues. A cancelled `finish` only stops
-/// waiting.
+/// Cancellation: if the task of a call is cancelled, the call throws a `CancellationError` and accepts none of its
+/// bytes. If the bytes are already accepted, the call returns as usual and decoding continues. A cancelled `finish`
+/// only stops waiting.
 ///
 /// If a device decodes, the pictures stay on it, and their buffers are surfaces. If the device rejects the stream or
 /// fails twice, decoding falls back to libavcodec, and `backend` reports it. Each operation has a blocking and an
@@ -80,7 +80,7 @@ public final class DecompressionSession: Sendable {
         return DecodedSequence(channel: none)
     }
 
-    /// The numbers of pictures that were taken, delivered and skipped.
+    /// The numbers of pictures that were accepted, delivered and skipped.
     public var statistics: DecoderStatistics { core.statistics }
 
     /// The device or library that decodes. It can change: a device may reject the stream when the first picture is
@@ -89,8 +89,8 @@ public final class DecompressionSession: Sendable {
 
     // MARK: Calls that block
 
-    /// Takes the NAL units of one picture. If the units of several pictures are passed, all these pictures get the same
-    /// time. Blocks while the pictures are decoded, and while `capacity` results are unread.
+    /// Accepts the NAL units of one picture. If the units of several pictures are passed, all these pictures get the
+    /// same time. Blocks while the pictures are decoded, and while `capacity` results are unread.
     ///
     /// - Parameters:
     ///   - bytes: The NAL units, in the framing of the configuration.
@@ -100,7 +100,7 @@ public final class DecompressionSession: Sendable {
     /// - Throws: `badInput` if the bytes do not have the declared framing; `usage` after `invalidate`; the error that
     ///   ended the session. `usage` if `capacity` results are unread and their reader cannot run, as in
     ///   `CompressionSession.encode`. `usage` if delivered pictures hold all surfaces of the device, and none is
-    ///   released within the device's time limit. In this one case, the bytes were taken: release pictures, and
+    ///   released within the device's time limit. In this one case, the bytes were accepted: release pictures, and
     ///   continue with the next access unit.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func decode(
@@ -110,7 +110,7 @@ public final class DecompressionSession: Sendable {
         try decode(bytes, timing, endsPicture: true, from: BlockingCall(on: isolation))
     }
 
-    /// Takes one or more NAL units of a picture that may be incomplete. The picture is complete when the next one
+    /// Accepts one or more NAL units of a picture that may be incomplete. The picture is complete when the next one
     /// begins, or after `finish`. Parameters, blocking and errors are those of the form for whole pictures.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func decode(
@@ -121,7 +121,7 @@ public final class DecompressionSession: Sendable {
         try decode(bytes, timing, endsPicture: false, from: BlockingCall(on: isolation))
     }
 
-    /// Delivers all pictures that were taken. Blocks. More pictures may follow, beginning with a key picture.
+    /// Delivers all pictures that were accepted. Blocks. More pictures may follow, beginning with a key picture.
     ///
     /// - Throws: `usage` after `invalidate` and in the session's handler; the error that ended the session.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
@@ -148,20 +148,20 @@ public final class DecompressionSession: Sendable {
 
     // MARK: Asynchronous calls
 
-    /// Takes the NAL units of one picture, as the blocking form does. A call that throws a `CancellationError` has
-    /// taken none of the bytes.
+    /// Accepts the NAL units of one picture, as the blocking form does. A call that throws a `CancellationError` has
+    /// accepted none of the bytes.
     public func decode(_ bytes: [UInt8], presentation: MediaTime, duration: MediaTime? = nil) async throws {
         try await run(bytes, FrameTiming(presentation: presentation, duration: duration), endsPicture: true)
     }
 
-    /// Takes one or more NAL units of a picture that may be incomplete, as the blocking form does. A call that throws a
-    /// `CancellationError` has taken none of the bytes.
+    /// Accepts one or more NAL units of a picture that may be incomplete, as the blocking form does. A call that throws
+    /// a `CancellationError` has accepted none of the bytes.
     public func decode(unit bytes: [UInt8], presentation: MediaTime, duration: MediaTime? = nil) async throws {
         try await run(bytes, FrameTiming(presentation: presentation, duration: duration), endsPicture: false)
     }
 
-    /// Delivers all pictures that were taken. A cancelled call only stops waiting. More pictures may follow, beginning
-    /// with a key picture.
+    /// Delivers all pictures that were accepted. A cancelled call only stops waiting. More pictures may follow,
+    /// beginning with a key picture.
     public func finish() async throws {
         try await thread.run(.abandons) { [core] _ in try core.with { try $0.finish() } }
     }

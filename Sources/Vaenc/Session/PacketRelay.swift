@@ -7,7 +7,7 @@ import VideoBase
 /// therefore never release that encoder.
 final class PacketRelay: Sendable {
     private struct State {
-        /// The numbers of frames taken and packets delivered before each format.
+        /// The numbers of frames accepted and packets delivered before each format.
         var bases: [Int: (frames: Int, packets: Int)] = [:]
         var lastFormat = 0
         var lastDecode: MediaTime?

@@ -14,7 +14,7 @@ final class SessionCore: Sendable {
         var encoder: any VideoEncoder
         var choice: EncoderChoice
         var format: Int
-        /// The number of frames that were taken before the encoder's first frame.
+        /// The number of frames that were accepted before the encoder's first frame.
         var frames = 0
         /// The last presentation time of those frames.
         var start: MediaTime?
@@ -30,7 +30,7 @@ final class SessionCore: Sendable {
         var isChanging = false
         var isInvalidated = false
         var inside = 0
-        /// The last presentation time of a frame that was taken.
+        /// The last presentation time of a frame that was accepted.
         var lastPresentation: MediaTime?
         var acknowledged: [Int] = []
         /// The statistics of earlier formats.
@@ -148,7 +148,7 @@ final class SessionCore: Sendable {
         }
     }
 
-    /// Replaces an encoder that has taken no frame by an encoder with the changed configuration. Call only with
+    /// Replaces an encoder that has accepted no frame by an encoder with the changed configuration. Call only with
     /// `isChanging` set.
     private func renew() throws {
         let (configuration, device, old) = state.withLock { ($0.configuration, $0.device, $0.stage) }
@@ -172,7 +172,7 @@ final class SessionCore: Sendable {
 
     // MARK: Changes
 
-    /// Changes the configuration that the encoder is created from. Returns false if a frame was already taken.
+    /// Changes the configuration that the encoder is created from. Returns false if a frame was already accepted.
     func configure(_ body: (inout EncoderConfiguration) -> Void) throws -> Bool {
         try state.wait { state -> Bool? in
             if state.isInvalidated { throw Self.invalidated }
@@ -235,7 +235,7 @@ final class SessionCore: Sendable {
         }
     }
 
-    /// The last presentation time of a frame that was taken.
+    /// The last presentation time of a frame that was accepted.
     var lastPresentation: MediaTime? { state.withLock { $0.lastPresentation } }
     var isInvalidated: Bool { state.withLock { $0.isInvalidated } }
 

@@ -37,7 +37,7 @@ extension Transcoder {
         public var bytes = 0
         /// The counts of frames and packets.
         public var counts = FrameCounts()
-        /// The session's counts: every frame taken is delivered, dropped or pending.
+        /// The session's counts: every frame accepted is delivered, dropped or pending.
         public var statistics: EncoderStatistics
         /// Each requested setting with the effective one, those of the input, the container and the sound included.
         public var effective: [EffectiveEntry] = []
