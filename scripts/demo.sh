@@ -8,7 +8,7 @@ rm -rf "$out"
 mkdir -p "$out"
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 
-say "1. What can encode here: vaenc probe"
+say "1. The devices of this machine: vaenc probe"
 "$vaenc" probe
 
 # Uses the first GPU that encodes. Without one, it uses VA-API through the reference driver.
@@ -23,10 +23,10 @@ done
 rm -f "$out/try.h264"
 
 say "2. A real clip through VA-API ($device): vaenc encode $clip -o $out/bikes.mp4 -o $out/bikes.h264"
-echo "HEVC into MP4 where the device has HEVC, and H.264 beside it: two encoders, each frame read once"
+echo "The MP4 is HEVC if the device supports it. The .h264 file is H.264. Each frame is read once."
 "$vaenc" encode "$clip" -o "$out/bikes.mp4" -o "$out/bikes.h264" --device "$device" --qp 24 --gop-seconds 2
 
-say "3. What came out, in the eyes of other programs"
+say "3. How other programs read the results: ffmpeg, ffprobe"
 for file in bikes.mp4 bikes.h264; do
     ffmpeg -v error -xerror -i "$out/$file" -f null -
     # Raw streams have no times, so both inputs get times from the frame number.
@@ -37,8 +37,8 @@ for file in bikes.mp4 bikes.h264; do
         { for (i = 1; i <= NF; i++) if ($i ~ /^psnr_y:/) { v = substr($i, 8); if (v == "inf") v = 99; s += v; n++; if (!m || v < m) m = v } }
         END { printf "%-11s %-18s %4d frames, %7d bytes, luma PSNR mean %.2f dB, lowest %.2f dB\n", file, stream, n, bytes, s / n, m }' "$out/psnr.txt"
 done
-echo "FFmpeg decodes both without a message"
+echo "FFmpeg decodes both files without a message."
 rm "$out/psnr.txt"
 ffmpeg -v error -y -i "$out/bikes.mp4" -frames:v 1 -vf 'select=eq(n\,100)' "$out/frame-100.png"
 ls -l "$out"
-say "Play it: ffplay $out/bikes.mp4    Look: $out/frame-100.png"
+say "Play it: ffplay $out/bikes.mp4    View a frame: $out/frame-100.png"

@@ -30,7 +30,7 @@ wanted=$(for group in "$@"; do packages "$group"; done | tr ' ' '\n' | sort -u)
 [ -z "$list" ] || { echo "$wanted"; exit 0; }
 
 command -v dpkg-query >/dev/null || {
-    echo "install-packages: this is no Debian system; install what matches: $(echo $wanted)" >&2
+    echo "install-packages: this is not Debian; install the equivalents of: $(echo $wanted)" >&2
     exit 69
 }
 # A package may be provided by another one (pkg-config by pkgconf), so the names that packages provide count as

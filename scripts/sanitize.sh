@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# sanitize.sh: runs every suite under the address and leak sanitizers, then under the thread sanitizer. The command line
-# program that the tests run is built with the sanitizer too, and so is the reference driver's code that the tests link.
+# sanitize.sh: runs all suites but TestOraclesTests under the address and leak sanitizers, then under the thread
+# sanitizer. The command line program that the tests run is built with the sanitizer too, and so is the reference driver's
+# code that the tests link.
 #
 # SANITIZERS=address or SANITIZERS=thread runs only one of them. FILTER selects other suites. LIMIT is the maximum time
 # of a group in seconds. VAENC_DRIVER_DIR is the folder of the drivers; no build may change them during the run.
@@ -58,9 +59,9 @@ for sanitizer in ${SANITIZERS:-address thread}; do
     fi
     swiftc -sanitize="$sanitizer" scripts/sanitizer-sample.swift -o "$folder/sanitizer-sample"
     "${preload[@]}" "$folder/sanitizer-sample" >"$folder/sample.log" 2>&1 ||
-        { echo "sanitize: $sanitizer reports what is sound: $folder/sample.log" >&2; exit 1; }
+        { echo "sanitize: $sanitizer reports an error in correct code: $folder/sample.log" >&2; exit 1; }
     if "${preload[@]}" "$folder/sanitizer-sample" $mistake >"$folder/sample.log" 2>&1; then
-        echo "sanitize: $sanitizer does not see a $mistake: $folder/sample.log" >&2
+        echo "sanitize: $sanitizer does not detect a $mistake: $folder/sample.log" >&2
         exit 1
     fi
     for group in "${groups[@]}"; do

@@ -63,7 +63,7 @@ on_driver "$work/test_va_api" >"$work/test_va_api.log" 2>"$work/test_va_api.erro
 total=$(sed -n 's/^\[==========\] \([0-9]*\) tests.* ran\..*/\1/p' "$work/test_va_api.log")
 passed=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) tests*\..*/\1/p' "$work/test_va_api.log")
 skipped=$(grep -c '^\[ SKIPPED \]' "$work/test_va_api.log" || true)
-echo "libva-utils $version: test_va_api: $total cases, $passed passed, of which $skipped only looked at what is not supported"
+echo "libva-utils $version: test_va_api: $total cases, $passed passed, $skipped of them skipped an unsupported feature"
 [ -n "$total" ] && [ "$total" = "$passed" ] || status=1
 [ $status = 0 ] || grep '^\[  FAILED  \]' "$work/test_va_api.log" | tail -n 12 >&2
 

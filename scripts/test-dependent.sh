@@ -48,7 +48,7 @@ add_program blocked Blocked.swift
 
 # README.md must list the packages that the build needs.
 listed=$(sed -n '/^apt-get install/,/[^\\]$/p' README.md | sed 's/^apt-get install//; s/\\$//' | tr -s ' ' '\n' | sed '/^$/d' | sort)
-[ "$listed" = "$(scripts/install-packages.sh --list library)" ] || fail "README.md's packages are not those of scripts/install-packages.sh"
+[ "$listed" = "$(scripts/install-packages.sh --list library)" ] || fail "the packages in README.md differ from those of scripts/install-packages.sh"
 
 cd "$package"
 # SwiftPM caches the contents of a version. This run has its own caches, because each run has other contents. The
@@ -100,18 +100,18 @@ for file in "$output"/*/*.{mp4,mov,h264,h265}; do
     [ "$(frames "$file")" -ge 50 ] || fail "${file#"$output/"} lacks frames"
     ffmpeg -v error -nostdin -i "$file" -f null - 2>&1 | (! grep .) || fail "${file#"$output/"} does not decode"
 done
-echo "$(echo "film $programs" | wc -w) programs, $cameras of them with a camera and not run here: $((SECONDS - start)) s"
+echo "$(echo "film $programs" | wc -w) programs, $cameras of them not run here because they need a camera: $((SECONDS - start)) s"
 
 # If a program blocks the thread that its reader needs, it gets an error.
 run blocked
 grep -q "no reader has begun, and it may run on the main actor, which this call blocks" "$output/blocked/stdout" ||
-    fail "blocking calls on the main thread do not tell of their reader: $(cat "$output/blocked/stdout")"
+    fail "blocking calls on the main thread do not report the missing reader: $(cat "$output/blocked/stdout")"
 
 # At the top level of a main.swift, the compiler would choose the blocking calls, so they must not compile there.
 add_program mistake Mistake.swift
 if swift build --target mistake "${own[@]}" >"$folder/log" 2>&1; then fail "blocking calls compile at the top level of a main.swift"; fi
 for call in makePixelBuffer encode completeFrames; do
     grep -q "error: instance method '$call' is unavailable from asynchronous contexts; it blocks" "$folder/log" ||
-        { tail -n 40 "$folder/log" >&2; fail "the compiler does not say that $call blocks"; }
+        { tail -n 40 "$folder/log" >&2; fail "the compiler does not report that $call blocks"; }
 done
 echo "the package builds, runs and passes its tests"

@@ -31,7 +31,7 @@ def check_probe(at, gpu):
     assert device["usable"], device.get("why")
     rows, faults = vainfo.compare(read(f"{at}/vainfo.out"), device)
     assert not faults, f"{len(faults)} of {rows} differ: " + "; ".join(faults[:4])
-    return f"{rows} rows as vainfo's"
+    return f"{rows} rows equal those of vainfo"
 
 
 def judge_report(at, name, stream):
@@ -47,14 +47,15 @@ def check_encode(at, gpu):
     ended_well(at, "encode")
     judge_report(at, "encode", f"{at}/encode.h264")
     judge_kernel(at, "encode", gpu)
-    return f"{FRAMES} frames, no complaint of the kernel's"
+    return f"{FRAMES} frames, the kernel reported no error"
 
 
 def check_calls(at, gpu):
     ended_well(at, "trace")
     calls, refused = judge_calls(f"{at}/trace.*thd*")
-    return f"{calls} calls, none failed" + (
-        f" but to say what the driver lacks: {', '.join(sorted(c.split(':')[0] for c in refused))}" if refused else "")
+    if not refused:
+        return f"{calls} calls, none failed"
+    return f"{calls} calls; the only failures report missing features: {', '.join(sorted(c.split(':')[0] for c in refused))}"
 
 
 def check_decode(at, gpu):
@@ -106,8 +107,8 @@ def judge_packets(packets, width, height):
         assert used == expected, f"frame {index}: QP {used}, not {expected}"
         assert reference == (0xffffffff if key else slot), f"frame {index}: references slot {reference}, not {slot}"
         slot = reconstruction
-    once = " (this driver knows one QP, that of P)" if packets.sent == 1 else ""
-    first = ", after one picture to learn its headers" if packets.has_extra_picture else ""
+    once = " (this driver uses one QP, that of P pictures)" if packets.sent == 1 else ""
+    first = ", after one picture that shows the driver's headers" if packets.has_extra_picture else ""
     return f"frame by frame{once}{first}"
 
 
@@ -155,7 +156,7 @@ def check_hevc(at, gpu, codec="hevc"):
             if gpu.startswith("intel"):
                 # The faked kernel writes no slice data, so the stream has no pictures to decode.
                 compared = hevc.judge_buffers(stream, f"{folder}/trace.*thd*", codec)
-                verdicts.append(f"{point}: {calls} calls, none failed; headers as planned, and as told in {compared} fields")
+                verdicts.append(f"{point}: {calls} calls, none failed; headers as planned; {compared} fields equal the parameter buffers")
             else:
                 judge_pictures(stream, codec, HEVC_SIZE)
                 packets = Packets(f"{folder}/run.amd")
@@ -167,7 +168,7 @@ def check_hevc(at, gpu, codec="hevc"):
                                 f"reference as planned, {verdict}")
         except AssertionError as error:
             raise AssertionError(f"{name}: {error}")
-    return "; ".join(verdicts) or "no encoder, as vainfo says"
+    return "; ".join(verdicts) or "no encoder, as in vainfo"
 
 
 # Quality levels at which a driver rejects pictures. iHD 23.1 rejects every P picture on Ice Lake at levels 1 and 2, also
@@ -217,7 +218,7 @@ def check_verify(at, gpu):
     assert failed == known, f"{len(failed)} modes fail: {sorted(failed)}"
     status = read(f"{at}/verify.status").strip()
     assert status == ("75" if known else "0"), f"status {status}"
-    return f"{tried} modes tried" + (f", {len(failed)} named as failing" if failed else "")
+    return f"{tried} modes tried" + (f", {len(failed)} reported as failing" if failed else "")
 
 
 def check_modes(at, gpu, which=("h264",)):
@@ -232,12 +233,12 @@ def check_modes(at, gpu, which=("h264",)):
         try:
             if (SYSTEM, gpu, name) in EMPTY:
                 judge_emptiness(folder)
-                ran.append(f"{name} (needs the firmware: an error says so)")
+                ran.append(f"{name} (needs the firmware; reported as an error)")
                 continue
             ended_well(folder, "run")
             if (SYSTEM, gpu, name) in REFUSED:
                 judge_refusals(folder)
-                ran.append(f"{name} (refused by the driver, encoded without)")
+                ran.append(f"{name} (refused by the driver; encoded without the quality level)")
                 continue
             judge_calls(f"{folder}/trace.*thd*")
             decodes = codec == "h264" or gpu.startswith("amd")
@@ -257,7 +258,7 @@ def check_modes(at, gpu, which=("h264",)):
             raise AssertionError(f"{name}: {error}")
         ran.append(name)
     assert ran or which != ("h264",), "no mode was run"
-    return f"{FRAMES} frames each: {' '.join(ran)}" if ran else "none, as vainfo says"
+    return f"{FRAMES} frames each: {' '.join(ran)}" if ran else "none, as in vainfo"
 
 
 CHECKS = {"probe": check_probe, "choice": choice.check, "encode": check_encode, "calls": check_calls,

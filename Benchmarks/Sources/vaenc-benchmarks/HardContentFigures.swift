@@ -16,9 +16,9 @@ enum HardContentFigures {
                             let result = try clip.vaenc(mode, kilobits: kilobits, controller: controller, codec: codec)
                             let name = "\(clip.name) \(kilobits) \(mode.rawValue.uppercased()) \(codec.rawValue), \(controller)"
                             figures += [
-                                Figure("\(name): worst", result.worst, "dB", atLeast: baseline.worst - 3),
-                                Figure("\(name): mean", result.mean, "dB"),
-                                Figure("\(name): rate", result.bitsPerSecond / 1000, "kbit/s"),
+                                Figure("\(name): PSNR of the worst picture", result.worst, "dB", atLeast: baseline.worst - 3),
+                                Figure("\(name): mean PSNR", result.mean, "dB"),
+                                Figure("\(name): bit rate", result.bitsPerSecond / 1000, "kbit/s"),
                             ]
                         }
                     }

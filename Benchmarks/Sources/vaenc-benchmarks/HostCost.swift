@@ -92,7 +92,7 @@ enum HostCost {
         return try withRaw { folder, raw in
             // A child starts as a copy of this program, so its measured peak is at least this program's own.
             let floor = try Contender(name: "true", program: "true", arguments: []).run()
-            var figures = [Figure("peak memory, the least that can be measured", Double(floor.peakKB) / 1024, "MiB")]
+            var figures = [Figure("minimum measurable peak memory", Double(floor.peakKB) / 1024, "MiB")]
             for (format, limit) in [("nv12", 0.75), ("i420", 0.6)] {
                 let reading = Contender(
                     name: "dd", program: "dd", arguments: ["if=\(raw)", "of=/dev/null", "bs=3110400", "status=none"])
@@ -102,18 +102,18 @@ enum HostCost {
                 let (ours, theirs, read) = (costs[0], costs[1], costs[2])
                 let name = "\(format) 1920×1080"
                 figures += [
-                    Figure("\(name): CPU a frame, vaenc", median(ours.cpu) * 1000 / Double(frames), "ms"),
-                    Figure("\(name): CPU a frame, ffmpeg", median(theirs.cpu) * 1000 / Double(frames), "ms"),
+                    Figure("\(name): CPU time per frame, vaenc", median(ours.cpu) * 1000 / Double(frames), "ms"),
+                    Figure("\(name): CPU time per frame, FFmpeg", median(theirs.cpu) * 1000 / Double(frames), "ms"),
                     Figure(
-                        "\(name): CPU a frame, reading the bytes (dd)", median(read.cpu) * 1000 / Double(frames), "ms"),
-                    Figure("\(name): CPU, of ffmpeg's", median(ours.cpu) / median(theirs.cpu), "", atMost: limit),
+                        "\(name): CPU time per frame, dd (reading only)", median(read.cpu) * 1000 / Double(frames), "ms"),
+                    Figure("\(name): CPU time relative to FFmpeg", median(ours.cpu) / median(theirs.cpu), "", atMost: limit),
                     Figure(
-                        "\(name): CPU, of ffmpeg's, both on one CPU", median(costs[3].cpu) / median(costs[4].cpu), ""),
+                        "\(name): CPU time relative to FFmpeg, both on one CPU", median(costs[3].cpu) / median(costs[4].cpu), ""),
                     Figure("\(name): peak memory, vaenc", median(ours.peak) / 1024, "MiB"),
-                    Figure("\(name): peak memory, ffmpeg", median(theirs.peak) / 1024, "MiB"),
+                    Figure("\(name): peak memory, FFmpeg", median(theirs.peak) / 1024, "MiB"),
                     Figure(
-                        "\(name): peak memory, of ffmpeg's", median(ours.peak) / median(theirs.peak), "", atMost: 0.7),
-                    Figure("\(name): time, of ffmpeg's", median(ours.wall) / median(theirs.wall), ""),
+                        "\(name): peak memory relative to FFmpeg", median(ours.peak) / median(theirs.peak), "", atMost: 0.7),
+                    Figure("\(name): elapsed time relative to FFmpeg", median(ours.wall) / median(theirs.wall), ""),
                 ]
             }
             return figures
@@ -141,9 +141,9 @@ enum HostCost {
                     let (ours, theirs) = (median(costs[0].cpu), median(costs[1].cpu))
                     let name = "\(format), pictures of \(bytes / 1000) kB"
                     figures += [
-                        Figure("\(name): CPU a frame, vaenc", ours * 1000 / Double(frames), "ms"),
-                        Figure("\(name): CPU a frame, ffmpeg", theirs * 1000 / Double(frames), "ms"),
-                        Figure("\(name): CPU, of ffmpeg's", ours / theirs, "", atMost: 0.9),
+                        Figure("\(name): CPU time per frame, vaenc", ours * 1000 / Double(frames), "ms"),
+                        Figure("\(name): CPU time per frame, FFmpeg", theirs * 1000 / Double(frames), "ms"),
+                        Figure("\(name): CPU time relative to FFmpeg", ours / theirs, "", atMost: 0.9),
                     ]
                 }
             }
@@ -161,8 +161,8 @@ enum HostCost {
                 ], rounds: 9)
             let (ours, theirs) = (median(costs[0].first), median(costs[1].first))
             return [
-                Figure("first packet, vaenc", ours * 1000, "ms"), Figure("first packet, ffmpeg", theirs * 1000, "ms"),
-                Figure("first packet, of ffmpeg's", ours / theirs, "", atMost: 0.33),
+                Figure("time to first packet, vaenc", ours * 1000, "ms"), Figure("time to first packet, FFmpeg", theirs * 1000, "ms"),
+                Figure("time to first packet relative to FFmpeg", ours / theirs, "", atMost: 0.33),
             ]
         }
     }
@@ -181,9 +181,9 @@ enum HostCost {
                     ].map { try onFakeGPU("amd-navi21", $0) }, rounds: 5)
                 let (ours, theirs) = (median(costs[0].cpu), median(costs[1].cpu))
                 figures += [
-                    Figure("AMD navi21, \(format): CPU a frame, vaenc", ours * 1000 / Double(frames), "ms"),
-                    Figure("AMD navi21, \(format): CPU a frame, ffmpeg", theirs * 1000 / Double(frames), "ms"),
-                    Figure("AMD navi21, \(format): CPU, of ffmpeg's", ours / theirs, "", atMost: 0.5),
+                    Figure("AMD navi21, \(format): CPU time per frame, vaenc", ours * 1000 / Double(frames), "ms"),
+                    Figure("AMD navi21, \(format): CPU time per frame, FFmpeg", theirs * 1000 / Double(frames), "ms"),
+                    Figure("AMD navi21, \(format): CPU time relative to FFmpeg", ours / theirs, "", atMost: 0.5),
                 ]
             }
             return figures
@@ -205,7 +205,7 @@ enum HostCost {
             let (ours, theirs) = (median(costs[0].wall) * 1000, median(costs[1].wall) * 1000)
             figures += [
                 Figure("\(gpu): vaenc probe", ours, "ms"), Figure("\(gpu): vainfo -a", theirs, "ms"),
-                Figure("\(gpu): vaenc probe, later than vainfo", ours - theirs, "ms", atMost: 15),
+                Figure("\(gpu): vaenc probe minus vainfo -a", ours - theirs, "ms", atMost: 15),
             ]
         }
         return figures

@@ -63,7 +63,7 @@ enum Quality {
                     return try point(encoded.stream, source)
                 }
             }
-            let name = "\(clip.fixture) \(clip.width)×\(clip.height): BD-rate of a B pyramid against I and P"
+            let name = "\(clip.fixture) \(clip.width)×\(clip.height): BD-rate of a B pyramid against I and P pictures"
             guard
                 let percent = BDRate.percent(
                     of: try curve(["--bframes", "3", "--b-pyramid"]), against: try curve(["--bframes", "0"]))
@@ -103,7 +103,7 @@ enum Quality {
             return [
                 Figure("720p on one core: reference driver, preset 7", ours, "fps"),
                 Figure("720p on one core: x264 ultrafast, one thread", theirs, "fps"),
-                Figure("720p on one core: speed, of x264's", ours / theirs, "", atLeast: 0.15),
+                Figure("720p on one core: speed relative to x264", ours / theirs, "", atLeast: 0.15),
             ]
         }
     }

@@ -20,7 +20,7 @@ extension Quality {
                 let own = try self.curve(raw, clip.width, clip.height, source, .h264, ["--preset", "4"])
                 figures.append(
                     try figure(
-                        "\(name) preset 4: BD-rate against our H.264", curve, own,
+                        "\(name) preset 4: BD-rate against the driver's H.264", curve, own,
                         atMost: clip.fixture == .bigBuckBunny ? -5 : nil))
             }
         }
@@ -96,11 +96,11 @@ extension Quality {
                 ], rounds: 5)
             let speeds = costs.map { frames / median($0.cpu) }
             return [
-                Figure("640×360 a CPU second: x265 ultrafast, one thread", speeds[2], "frames"),
-                Figure("640×360 a CPU second: HEVC, preset 4", speeds[0], "frames"),
-                Figure("640×360: speed of preset 4, of x265's", speeds[0] / speeds[2], ""),
-                Figure("640×360 a CPU second: HEVC, preset 7", speeds[1], "frames"),
-                Figure("640×360: speed of preset 7, of x265's", speeds[1] / speeds[2], "", atLeast: 0.3),
+                Figure("640×360: frames per CPU second, x265 ultrafast, one thread", speeds[2], ""),
+                Figure("640×360: frames per CPU second, preset 4", speeds[0], ""),
+                Figure("640×360: speed of preset 4 relative to x265", speeds[0] / speeds[2], ""),
+                Figure("640×360: frames per CPU second, preset 7", speeds[1], ""),
+                Figure("640×360: speed of preset 7 relative to x265", speeds[1] / speeds[2], "", atLeast: 0.3),
             ]
         }
     }

@@ -50,11 +50,11 @@ enum RateChange {
         print("  \(name), Mbit/s in half seconds from 8 s on: \(halves.joined(separator: " "))")
         return [
             Figure("\(name): IDR pictures", Double(frames.count(where: \.isIDR)), "", atMost: 1),
-            Figure("\(name): the second after 1 to 4 Mbit/s, of 4", measured(10, 11) / high, "", atLeast: 0.75),
-            Figure("\(name): the ten seconds after, off by", abs(measured(10, 20) / high - 1) * 100, "%", atMost: 5),
-            Figure("\(name): the second after 4 to 1 Mbit/s, of 1", measured(20, 21) / low, "", atMost: 1.5),
-            Figure("\(name): the same", measured(20, 21) / low, "", atLeast: 0.6),
-            Figure("\(name): the ten seconds after, off by", abs(measured(20, 30) / low - 1) * 100, "%", atMost: 10),
+            Figure("\(name): rate in the second after 1 → 4 Mbit/s, relative to 4", measured(10, 11) / high, "", atLeast: 0.75),
+            Figure("\(name): error over the next ten seconds", abs(measured(10, 20) / high - 1) * 100, "%", atMost: 5),
+            Figure("\(name): rate in the second after 4 → 1 Mbit/s, relative to 1", measured(20, 21) / low, "", atMost: 1.5),
+            Figure("\(name): rate in the second after 4 → 1 Mbit/s, relative to 1", measured(20, 21) / low, "", atLeast: 0.6),
+            Figure("\(name): error over the next ten seconds", abs(measured(20, 30) / low - 1) * 100, "%", atMost: 10),
         ]
     }
 }

@@ -47,7 +47,7 @@ enum Rates {
                             quality.append(run.psnr)
                             let error = abs(run.bitsPerSecond / Double(kilobits * 1000) - 1) * 100
                             figures += [
-                                Figure("\(name), \(controller): off by", error, "%", atMost: mode == "cbr" ? 2 : 5),
+                                Figure("\(name), \(controller): rate error", error, "%", atMost: mode == "cbr" ? 2 : 5),
                                 Figure("\(name), \(controller): PSNR", run.psnr, "dB"),
                                 Figure(
                                     "\(name), \(controller): HRD violations", Double(run.violations.count), "",
@@ -57,7 +57,7 @@ enum Rates {
                             if let first = run.violations.first { print("  \(name), \(controller): \(first)") }
                         }
                         figures.append(
-                            Figure("\(name): driver's PSNR over vaenc's", quality[0] - quality[1], "dB", atMost: 0.5))
+                            Figure("\(name): driver's PSNR minus vaenc's", quality[0] - quality[1], "dB", atMost: 0.5))
                     }
                 }
                 guard clip.fixture == .bigBuckBunny else { return }
@@ -67,7 +67,7 @@ enum Rates {
                         raw, clip.rate, "vbr", 500, "driver", folder, options: more.options,
                         personality: more.personality)
                     figures += [
-                        Figure("\(name): off by", abs(run.bitsPerSecond / 500_000 - 1) * 100, "%", atMost: 5),
+                        Figure("\(name): rate error", abs(run.bitsPerSecond / 500_000 - 1) * 100, "%", atMost: 5),
                         Figure("\(name): PSNR", run.psnr, "dB"),
                         Figure("\(name): HRD violations", Double(run.violations.count), "", atMost: 0),
                         fullest(name, run),
@@ -80,7 +80,7 @@ enum Rates {
     }
 
     static func fullest(_ name: String, _ run: Run) -> Figure {
-        Figure("\(name): fullest second, of the maximum", run.fullestSecond, "", atMost: 1)
+        Figure("\(name): fullest second relative to the maximum", run.fullestSecond, "", atMost: 1)
     }
 
     /// Writes the clip as a raw planar file, repeated until it lasts `seconds`. Returns the path of the file.

@@ -27,7 +27,7 @@ extension Rates {
                                     personality: device.personality, coding)
                                 figures += [
                                     Figure(
-                                        "\(name): off by", abs(run.bitsPerSecond / 500_000 - 1) * 100, "%",
+                                        "\(name): rate error", abs(run.bitsPerSecond / 500_000 - 1) * 100, "%",
                                         atMost: mode == "cbr" ? 3 : 6),
                                     Figure("\(name): PSNR", run.psnr, "dB"),
                                     Figure(
