@@ -14,7 +14,7 @@ TESTS := .build/release
 PRODUCTS := --scratch-path .build/products
 BUILD := .build/products/release
 
-.PHONY: all build demo test test-dependent test-allocations test-clients test-drivers test-devices faults soak bench install check-install uninstall fixtures format sanitize clean
+.PHONY: all build demo test test-dependent test-allocations test-clients test-devices faults soak bench install check-install uninstall fixtures format sanitize clean
 
 all: build
 
@@ -55,7 +55,7 @@ test-build: packages-test fixtures
 test-matrix test-faults test-times: test-%: test-build
 	@scripts/run-tests.py $(TESTS) $*
 
-# All tests. They take more than an hour and need the tools in SHARED.
+# All parts except test-allocations and test-clients. They take more than an hour and need the tools in SHARED.
 test-all: test test-matrix test-faults test-times test-codec-seam test-dependent test-devices test-drivers
 
 # Checks that an unimplemented codec is a compiler error in every file that docs/ADDING-A-CODEC.md lists.
@@ -80,9 +80,20 @@ test-clients: packages-clients build
 faults: packages-test fixtures
 	@$(SWIFT) test -c release $(SWIFTFLAGS) $(TESTABLE) --filter FaultSweep
 
-# Tests the real Intel and AMD drivers over faked kernels. Needs the tools in SHARED.
+# Tests the real Intel and AMD drivers over faked kernels, and runs the tests with Debian 13's libraries. Needs root and
+# the tools in SHARED. `test-drivers` runs the three parts of the script; each other target runs one of them.
+.PHONY: test-drivers test-drivers-own test-drivers-debian13 test-tests-debian13
 test-drivers: packages-test
-	@scripts/test-drivers.sh $(SHARED)
+	@scripts/test-drivers.sh $(SHARED) drivers drivers-debian13 tests-debian13
+
+test-drivers-own: packages-test
+	@scripts/test-drivers.sh $(SHARED) drivers
+
+test-drivers-debian13: packages-test
+	@scripts/test-drivers.sh $(SHARED) drivers-debian13
+
+test-tests-debian13: packages-test
+	@scripts/test-drivers.sh $(SHARED) tests-debian13
 
 # Tests the kernel's test cameras and sound card in a virtual machine. Needs the tools in SHARED.
 test-devices:
