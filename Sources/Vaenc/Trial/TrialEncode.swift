@@ -6,8 +6,8 @@ import VideoBase
 
 /// The result of trying a mode that a device advertises.
 public struct TrialResult: Sendable, Hashable {
-    /// The name of a rate control mode (`vbr`), or of the capability that was tried (`bFrames`).
-    public var mode: String
+    /// The mode that was tried.
+    public var mode: TrialMode
     /// The call that failed, with its status, or a description of another fault; nil if the mode works.
     public var failure: String?
 }
@@ -40,7 +40,7 @@ struct TrialEncode {
     /// The index of the capability in the report.
     var position: Int
     var profile: CodecProfile
-    var mode: String
+    var mode: TrialMode
 
     private static let frameCount = 7
 
@@ -68,14 +68,14 @@ struct TrialEncode {
         capability.encodes ? capability.profile.codecProfile : nil
     }
 
-    static func modes(_ capability: Capability) -> [String] {
-        var modes = capability.rateControl.map(\.rawValue)
-        if capability.bFrames { modes.append("bFrames") }
-        if (capability.maxReferences?.l0 ?? 0) > 1 { modes.append("maxReferences") }
-        if (capability.maxSlices ?? 1) > 1 { modes.append("maxSlices") }
-        if (capability.qualityLevels ?? 1) > 1 { modes.append("qualityLevels") }
-        if capability.maxRegions > 0 { modes.append("roi") }
-        if !capability.intraRefresh.isDisjoint(with: [.rollingColumn, .rollingRow]) { modes.append("intraRefresh") }
+    static func modes(_ capability: Capability) -> [TrialMode] {
+        var modes = capability.rateControl.map { TrialMode.rateControl($0) }
+        if capability.bFrames { modes.append(.bFrames) }
+        if (capability.maxReferences?.l0 ?? 0) > 1 { modes.append(.maxReferences) }
+        if (capability.maxSlices ?? 1) > 1 { modes.append(.maxSlices) }
+        if (capability.qualityLevels ?? 1) > 1 { modes.append(.qualityLevels) }
+        if capability.maxRegions > 0 { modes.append(.regionsOfInterest) }
+        if !capability.intraRefresh.isDisjoint(with: [.rollingColumn, .rollingRow]) { modes.append(.intraRefresh) }
         return modes
     }
 
@@ -86,7 +86,7 @@ struct TrialEncode {
         func side(_ least: Int?, _ wanted: Int) -> Int { max(least ?? 0, wanted).aligned(to: 16) }
         // Quality levels search motion in downscaled copies of a picture, if it is large enough for them. Two slices
         // need enough rows if a block has 64 samples.
-        let isSmall = report.kind == .reference && mode != "maxSlices"
+        let isSmall = report.kind == .reference && mode != .maxSlices
         let least =
             isSmall
             ? VideoSize(width: 128, height: 128)
@@ -103,8 +103,12 @@ struct TrialEncode {
         c.structure.bFrames = 0
         // Try exactly the advertised values, not the nearest supported ones.
         c.strict = true
-        let mode = RateControlMode(rawValue: mode)
-        let rate = mode ?? (capability.rateControl.contains(.cqp) ? .cqp : capability.rateControl.first) ?? .cqp
+        let rate: RateControlMode =
+            if case .rateControl(let advertised) = mode {
+                advertised
+            } else {
+                (capability.rateControl.contains(.cqp) ? .cqp : capability.rateControl.first) ?? .cqp
+            }
         c.rate.rateControl = rate
         c.coding.preset = preset
         switch rate {
@@ -116,13 +120,14 @@ struct TrialEncode {
             c.rate.quality = 30
         }
         if [.cbr, .vbr, .avbr, .qvbr].contains(rate) { c.rate.rateController = .driver }
-        switch self.mode {
-        case "bFrames": c.structure.bFrames = 2
-        case "maxReferences": c.structure.references = 2
-        case "maxSlices": c.coding.slices = 2
-        case "roi": c.coding.regionsOfInterest = [RegionOfInterest(x: 0, y: 0, width: 32, height: 32, qpDelta: -5)]
-        case "intraRefresh": c.structure.intraRefresh = true
-        default: break
+        switch mode {
+        case .rateControl, .qualityLevels: break
+        case .bFrames: c.structure.bFrames = 2
+        case .maxReferences: c.structure.references = 2
+        case .maxSlices: c.coding.slices = 2
+        case .regionsOfInterest:
+            c.coding.regionsOfInterest = [RegionOfInterest(x: 0, y: 0, width: 32, height: 32, qpDelta: -5)]
+        case .intraRefresh: c.structure.intraRefresh = true
         }
         return c
     }
@@ -135,7 +140,7 @@ struct TrialEncode {
     }
 
     func run() throws {
-        guard mode == "qualityLevels" else { return try encode(configuration()) }
+        guard mode == .qualityLevels else { return try encode(configuration()) }
         for preset in Self.presets {
             do { try encode(configuration(preset: preset)) } catch {
                 let why = (error as? any DescribedError)?.message ?? "\(error)"
@@ -177,7 +182,7 @@ struct TrialEncode {
             throw fail("the encoder returned \(packets.count) of \(Self.frameCount) pictures")
         }
         guard packets[0].isKey else { throw fail("the first picture is not a key frame") }
-        if mode == "bFrames", !packets.contains(where: { $0.type == .b }) {
+        if mode == .bFrames, !packets.contains(where: { $0.type == .b }) {
             throw fail("the encoder returned no B picture")
         }
     }

@@ -74,7 +74,7 @@ struct ProbeReport: Encodable {
             memoryTypes = capability.memoryTypes.names
             attributes = Dictionary(capability.attributeValues.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
             verified = trials.map { trials in
-                Dictionary(trials.map { ($0.mode, $0.failure ?? "ok") }, uniquingKeysWith: { first, _ in first })
+                Dictionary(trials.map { ($0.mode.description, $0.failure ?? "ok") }, uniquingKeysWith: { first, _ in first })
             }
         }
     }

@@ -47,7 +47,7 @@ enum ProbeTable {
         var text = ""
         for (capability, trials) in zip(report.capabilities, verified) where capability.encodes {
             text += "  tried \(name(capability)) \(capability.entryPoint.shortName): "
-            let working = trials.filter { $0.failure == nil }.map(\.mode)
+            let working = trials.filter { $0.failure == nil }.map(\.mode.description)
             text += trials.isEmpty ? "nothing: vaenc does not encode it\n" : working.isEmpty ? "nothing works\n" : working.joined(separator: " ") + " ok\n"
             for trial in trials {
                 if let failure = trial.failure { text += "    \(trial.mode) FAILED: \(failure)\n" }
