@@ -39,9 +39,9 @@ public import VideoBase
 /// session does not know which actor the call blocks. `encode` then throws after nothing has run on the reader's actor
 /// for 30 seconds.
 ///
-/// Cancellation: if the task of a call is cancelled, the call throws a `CancellationError`. `encode` has then not taken
-/// the frame. If `encode` has already taken the frame, it returns as usual. A cancelled `completeFrames` or `flush`
-/// only stops waiting.
+/// Cancellation: if the task of a call is cancelled, the call throws a `CancellationError`. `encode` has then not
+/// accepted the frame. If `encode` has already accepted the frame, it returns as usual. A cancelled `completeFrames` or
+/// `flush` only stops waiting.
 public final class CompressionSession: Sendable {
     let core: SessionCore
     /// Runs the `encode` calls in order. It is separate from `caller`, because only `encode` may have to wait for a

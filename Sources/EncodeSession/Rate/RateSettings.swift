@@ -6,7 +6,7 @@ import VideoBase
 struct RateSettings: Sendable, Hashable {
     /// The mode in use. `cqp` also replaces a quality mode that the device does not support.
     var mode = RateControlMode.cqp
-    /// The controller of the rate; the driver if it only sets the QP.
+    /// The component that controls the rate; the driver in modes without a bit rate.
     var controller = RateControlOwner.driver
     var bitrate = 0
     var maxBitrate = 0
