@@ -101,7 +101,8 @@ package struct GOPStructure: Sendable, Hashable {
 
     /// Returns the structure reduced to these maximum lengths of the lists and of the decoded picture buffer.
     ///
-    /// It first reduces references, then pyramid levels, temporal layers, long-term references and B pictures.
+    /// The reduction affects references first, then pyramid levels, temporal layers, long-term references and B
+    /// pictures.
     package func fitted(list0: Int, listB0: Int? = nil, list1: Int, storage limit: Int) -> GOPStructure {
         var result = self
         result.references = min(references, max(list0, 1))

@@ -20,7 +20,7 @@ package struct HRDParameters: Sendable, Hashable {
     /// picture.
     package var fixed_pic_rate_general_flag: Bool
     /// Whether a picture that is too large to arrive in time may be removed late from the coded picture buffer (C.2.3).
-    /// Only without a fixed rate.
+    /// A stream with a fixed rate must not set it.
     package var low_delay_hrd_flag = false
 
     /// Creates parameters with the nearest schedule at or below a rate and a buffer size in bits.

@@ -78,8 +78,8 @@ package struct PictureRateController: Sendable {
     var debt = 0.0
     /// The number of pictures over which `debt` is paid back, at least 1.
     var repayment = 1
-    /// CBR: the fullness that the controller steers the buffer to. After a change it returns slowly to the initial
-    /// fullness.
+    /// The fullness that the controller steers the buffer to in CBR, in bits. After a change it returns slowly to the
+    /// initial fullness.
     var setpoint: Double
     /// The QP of P pictures from the latest `plan`, before rounding and before `boundedStep`.
     var baseQP: Double?

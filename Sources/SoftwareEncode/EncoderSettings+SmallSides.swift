@@ -37,7 +37,8 @@ extension EncoderSettings {
             let raised = used == asked ? "" : " (\(SoftwareLevel.name(asked)) is raised to it for the frame rate, bit rate or buffer)"
             throw unsupported("`level` is \(SoftwareLevel.name(used))\(raised)", "use level 4.1 or lower, ")
         }
-        // In kbit/s. libx265 uses the values of the table, without the factor of 1.1 for all NAL units.
+        // The maximum rate is in kbit/s. libx265 uses the values of the table, without the factor of 1.1 for all NAL
+        // units.
         let most = (highest.maxBitrate(tier: c.tier == .main ? .main : .high)?.value ?? 0) / 1100
         let rate = max(limits.bitrate, limits.maxRate)
         if rate > most { throw unsupported("\(rate) kbit/s need \(needs)", "lower `bitrate` or `maxBitrate`, ") }

@@ -3,7 +3,7 @@ internal import Glibc
 /// A value that is protected by a lock, and on whose state threads can wait: a POSIX mutex and a condition variable on
 /// the monotonic clock.
 ///
-/// For dedicated threads, which may block. Threads of Swift's cooperative pool must not wait.
+/// Use it on dedicated threads, which may block. Threads of Swift's cooperative pool must not wait.
 @safe package final class Monitor<Value>: @unchecked Sendable {
     // SAFETY: The mutex and the condition variable are allocated in init and live until deinit. `value` is accessed
     // only while the mutex is held.

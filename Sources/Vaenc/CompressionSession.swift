@@ -48,7 +48,8 @@ public final class CompressionSession: Sendable {
     /// reader.
     let frames = SerialThread("vaenc-frames")
     let caller = SerialThread("vaenc-calls")
-    /// Separate from `caller`, because a buffer may become free only after another task passes in a frame.
+    /// Makes the buffers of callers. It is separate from `caller`, because a buffer may become free only after another
+    /// task passes in a frame.
     let bufferMaker = SerialThread("vaenc-buffers")
     let channel: PacketChannel?
 

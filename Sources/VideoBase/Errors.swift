@@ -53,7 +53,7 @@ public struct VaencError: DescribedError, Hashable {
     package enum Subject: Sendable, Hashable {
         /// The size or format of raw pictures.
         case pictureLayout
-        /// Memory, threads or file descriptors.
+        /// The supply of memory, threads or file descriptors.
         case resources
     }
 

@@ -32,7 +32,7 @@ import Testing
     }
 
     /// The page shows each file of Examples unchanged, followed by a call, except the file that only selects a program.
-    /// It has no other code.
+    /// The page has no other code.
     @Test func pageShowsTheExampleFiles() throws {
         let folder = Checkout.root + "/Examples"
         let files = try Files.list(folder).filter { $0 != "main.swift" }.map {

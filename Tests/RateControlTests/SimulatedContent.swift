@@ -11,7 +11,7 @@ struct SimulatedContent {
     var slopes = (intra: 0.75, inter: 1.3)
     /// The amplitude of the noise, as a share.
     var noise = 0.2
-    /// The frames at which another scene begins, and how much harder it is.
+    /// The frames at which another scene begins. The value is the factor of the scene's bits at equal QP.
     var cuts: [Int: Double] = [:]
     private var seed: UInt64 = 0x9E37_79B9_7F4A_7C15
     private var hardness = 1.0

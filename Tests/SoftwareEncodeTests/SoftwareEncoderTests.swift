@@ -169,8 +169,8 @@ import VideoBase
         #expect(better.outside > plain.outside * 0.8)
     }
 
-    /// Only some pictures have regions. Earlier, libx265 crashed because memory of a picture without regions was reused
-    /// for one with them.
+    /// Only some pictures have regions. libx265 reuses the memory of a picture without regions for one with regions,
+    /// and must not crash.
     @Test func regionsMayBeInSomePicturesOnly() throws {
         let size = VideoSize(width: 176, height: 144)
         var configuration = EncoderConfiguration(size: size)

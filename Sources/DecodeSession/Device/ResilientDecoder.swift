@@ -6,7 +6,7 @@ package import VideoBase
 /// The input for creating a decoder: libavcodec's decoder, and the container's parameters of the stream.
 @unsafe package struct DecoderStream {
     var codec: UnsafePointer<AVCodec>
-    /// Must be valid during the lifetime of the decoder.
+    /// The container's parameters of the stream. They must be valid during the lifetime of the decoder.
     var parameters: UnsafePointer<AVCodecParameters>?
     var timeBase: Rational?
 

@@ -100,7 +100,8 @@ struct HEVCCapabilities: Sendable, Hashable {
             temporalMVP = isLowPower
             cuQPDelta = isLowPower ? .required : .supported
         }
-        // DriverQuirk.hevcWidthStep. Other hardware codes units of 16 by 16.
+        // The hardware of DriverQuirk.hevcWidthStep codes units of 64 by 16 samples. Other hardware codes units of 16
+        // by 16.
         self.alignment = VideoSize(
             width: max(alignment?.width ?? 16, DriverQuirk.hevcWidthStep.affects(driver) ? 64 : 16), height: max(alignment?.height ?? 16, 16))
         if let direction = attributes[.predictionDirection].map(PredictionDirection.init(rawValue:)) {

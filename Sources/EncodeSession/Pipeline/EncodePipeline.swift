@@ -56,7 +56,7 @@ final class EncodePipeline: Sendable {
     /// The time that a picture may take before the device counts as hung.
     let timeoutNanoseconds: UInt64
     private let submission: Mutex<Submission>
-    /// Used only on the submitting thread.
+    /// The submitter of pictures. Only the submitting thread uses it.
     let submitter: Mutex<PictureSubmitter>
     /// The thread that submits pictures to the device.
     let submitting: DeviceThread

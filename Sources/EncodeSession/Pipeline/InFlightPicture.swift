@@ -2,7 +2,7 @@ import EncodePlanning
 import VAAPI
 import VideoBase
 
-/// A frame that `encode` took, until its packet is delivered.
+/// A frame that `encode` has accepted and whose packet is not delivered yet.
 struct TakenFrame: Sendable {
     /// The index in input order, from 0 over the session's life.
     var index: Int

@@ -157,7 +157,7 @@ import VideoBase
     /// - Returns: libavformat's error if negative.
     func seekToFirst(_ stream: Int) -> Int32 {
         ahead = []
-        // Without AVSEEK_FLAG_BACKWARD, to the first key frame at or after the time.
+        // Without AVSEEK_FLAG_BACKWARD, av_seek_frame moves to the first key frame at or after the time.
         return unsafe av.pointee.av_seek_frame!(context, Int32(stream), 1 - Int64(Int32.max), 0)
     }
 

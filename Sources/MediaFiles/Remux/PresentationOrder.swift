@@ -18,7 +18,7 @@ import VideoBase
     private struct Waiting {
         var packet: TrackPacket
         var order: Int
-        /// Its index in presentation order, once it is known.
+        /// The picture's index in presentation order; nil until it is known.
         var shown: Int?
     }
     /// The pictures in decoding order, from the first whose index is unknown. Those after it wait too.

@@ -236,7 +236,7 @@ public struct SourceOptions: Sendable, Hashable {
     /// Whether `outputSize` is the size in which players show the pictures. If players rotate the pictures by 90° or
     /// 270°, pictures are delivered with width and height exchanged.
     public var outputSizeIsAsShown = false
-    /// The way to fit pictures into `outputSize` if its aspect ratio differs.
+    /// The method of fitting pictures into `outputSize` if its aspect ratio differs.
     public var fit = FrameFit.letterbox
     /// The range and matrix to which RGB is converted. By default the range is limited, and the matrix is BT.709 from
     /// 720 rows on and BT.601 below. `SourceInfo.color` contains the result.

@@ -27,9 +27,11 @@ struct PictureTimes {
 
     /// The position of a picture relative to the requested part.
     enum Position {
+        /// A picture before the part.
         case beforeStart
+        /// A picture after the part.
         case afterEnd
-        /// In the part, the given number of seconds after its start.
+        /// A picture of the part, and the number of seconds from the part's start to it.
         case inside(FrameTiming, seconds: Double)
     }
 

@@ -148,7 +148,7 @@ struct MetadataSupport {
         switch form {
         case .mkv:
             var held: Set<String> = ["comment", "forced", "hearing_impaired", "visual_impaired"]
-            // These are two values of one flag.
+            // Matroska has one flag for both, so a track can hold only one of them.
             if !asked.isSuperset(of: ["dub", "original"]) { held.formUnion(["dub", "original"]) }
             return held.union(implied(held.intersection(asked)))
         case .mp4, .fmp4: return ["dub", "comment", "forced", "hearing_impaired", "visual_impaired", "captions", "descriptions"]

@@ -51,8 +51,8 @@ public struct Capability: Sendable, Hashable {
 
     /// The supported bit depths, in bits per sample.
     ///
-    /// They are those that the profile allows, because drivers also list surface formats that the profile cannot use.
-    /// For a profile that vaenc does not encode, they are the depths of the surface formats.
+    /// For a profile that vaenc encodes, the depths are those that the profile allows, because drivers also list
+    /// surface formats that the profile cannot use. For other profiles, they are the depths of the surface formats.
     public var bitDepths: [Int] {
         if let known = profile.codecProfile { return [known.bitDepth] }
         let formats = attributes.rtFormats.rawValue

@@ -4,8 +4,8 @@ import Glibc
 enum AddressSpace {
     /// Limits malloc to one heap, plus one for each GiB of the limit, if the address space is limited.
     ///
-    /// Otherwise glibc reserves 64 MB for nearly every thread that allocates. With few heaps, an HEVC encode of
-    /// 1280×720 needs 420 MB instead of 750 MB. Call it before a second thread exists.
+    /// Without this limit, glibc reserves 64 MB for nearly every thread that allocates. With few heaps, an HEVC encode
+    /// of 1280×720 needs 420 MB instead of 750 MB. Call it before a second thread exists.
     static func shareHeaps() {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0, limit.rlim_cur != rlim_t.max

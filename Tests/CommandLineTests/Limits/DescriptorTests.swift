@@ -23,7 +23,7 @@ import Testing
     }
 
     /// With few descriptors (`ulimit -n`) a command succeeds, or fails with one line that names the limit and leaves no
-    /// file. Earlier, a failed segment was blamed on its name, and a benchmark without pipes on input or output.
+    /// file. A failed segment must not be blamed on its name, nor a benchmark without pipes on input or output.
     @Test(arguments: [
         ["encode", "clip.mp4", "--device", "software", "--codec", "h264", "-o", "o.mp4", "-o", "o.h264"],
         ["encode", "clip.mp4", "--device", "software", "--codec", "hevc", "-o", "o.mkv"],

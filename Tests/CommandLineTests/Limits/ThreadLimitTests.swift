@@ -1,7 +1,7 @@
 import TestOracles
 import Testing
 
-/// Under a thread limit a command succeeds, or fails with one line about threads. Earlier, libx265 waited forever for a
+/// Under a thread limit a command succeeds, or fails with one line about threads. libx265 must not wait forever for a
 /// thread that it could not start.
 @Suite struct ThreadLimitTests {
     static let limits = [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 1000]
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    /// Earlier, a decoder without threads was reported as bad input.
+    /// A decoder that gets no thread must report the lack of threads, not bad input.
     func expectReportOfDecoding(limits: [Int]) throws {
         try Files.withTemporaryFolder { clips in
             let clip = clips + "/clip.h264"

@@ -40,9 +40,9 @@ extension VAEncPictureParameterBufferHEVC {
 extension HEVCSliceSegmentHeader {
     /// Throws if a slice header cannot express the reference frames of `picture`.
     ///
-    /// This is so if `sequence` does not allow long-term references, or allows fewer pictures. It is also so if a
-    /// long-term reference is in a later cycle of slice_pic_order_cnt_lsb than the current picture, because
-    /// delta_poc_msb_cycle_lt has no sign (7.4.7.1).
+    /// A header cannot express them if `sequence` does not allow long-term references, or allows fewer pictures. It
+    /// cannot either if a long-term reference is in a later cycle of slice_pic_order_cnt_lsb than the current picture,
+    /// because delta_poc_msb_cycle_lt has no sign (7.4.7.1).
     func checkReferences(
         of picture: VAEncPictureParameterBufferHEVC, _ sequence: HEVCSequenceParameterSet
     ) throws {

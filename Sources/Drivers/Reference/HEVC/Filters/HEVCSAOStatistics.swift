@@ -7,7 +7,7 @@ struct HEVCSAOStatistics {
     static let bandKinds = 20
     static let kinds = 52
 
-    /// Number of samples and sum of differences, by kind.
+    /// The number of samples and the sum of their differences, by kind.
     private let counts: ElementStorage<Int32>
     private let sums: ElementStorage<Int32>
 

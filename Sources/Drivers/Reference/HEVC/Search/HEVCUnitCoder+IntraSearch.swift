@@ -79,7 +79,7 @@ extension HEVCUnitCoder {
 
     /// Returns the modes that a block may use, one bit for each mode. `right` is the luma column of the block's right
     /// edge. If the edge is the limit of the refreshed area, the samples above and to the right may not be refreshed.
-    /// Only DC, horizontal and vertical prediction do not read them.
+    /// The other modes than DC, horizontal and vertical read these samples, and are not allowed.
     private func allowedModes(_ right: Int) -> UInt64 {
         let isEdge =
             isGuarded && !refresh.isRows && right == refresh.renewed &<< grid.log2CodingTreeBlock && right < width
