@@ -52,8 +52,8 @@ extension SEIMessage {
         return SEIMessage(payloadType: 1, bits: w)
     }
 
-    /// Creates recovery_point, D.2.8: decoding may start here, and its output is correct from the picture on whose
-    /// picture order count is higher by `pocCount`.
+    /// Creates recovery_point, D.2.8: decoding may start here. Its output is correct from the picture on that has a
+    /// picture order count higher by `pocCount`.
     ///
     /// - Parameters:
     ///   - pocCount: recovery_poc_cnt, which may be negative.

@@ -10,7 +10,7 @@ extension VideoCodec {
         }
     }
 
-    /// Returns nil for codecs that vaenc does not encode.
+    /// Creates a codec from libavcodec's identifier. Returns nil for codecs that vaenc does not encode.
     package init?(libavcodecID id: AVCodecID) {
         guard let codec = Self.allCases.first(where: { $0.libavcodecID == id }) else { return nil }
         self = codec

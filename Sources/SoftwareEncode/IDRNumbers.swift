@@ -8,7 +8,7 @@ struct IDRNumbers: Sendable {
     /// The idr_pic_id of the last picture; nil if that was not an IDR picture.
     private var latest: Int?
 
-    /// Returns nil for parameter sets that libx264 does not write.
+    /// Creates the correction for a stream. Returns nil for parameter sets that libx264 does not write.
     init?(parameterSets: [[UInt8]]) {
         guard let syntax = SliceSyntax(parameterSets) else { return nil }
         self.syntax = syntax

@@ -66,13 +66,13 @@ package final class LaneExecutor: Sendable {
             return unsafe Unmanaged<WorkerContext>.fromOpaque(pointer).takeUnretainedValue()
         }
 
-        /// Whether the thread is in a device call. Used only by the thread itself.
+        /// Whether the thread is in a device call. Only the thread itself uses the value.
         package var isInCall: Bool {
             get { calls.load(ordering: .relaxed) }
             set { calls.store(newValue, ordering: .relaxed) }
         }
 
-        /// Whether the thread runs foreign code, such as a caller's handler. Used only by the thread itself.
+        /// Whether the thread runs foreign code, such as a caller's handler. Only the thread itself uses the value.
         package var runsForeignCode: Bool {
             get { foreignCode.load(ordering: .relaxed) }
             set { foreignCode.store(newValue, ordering: .relaxed) }

@@ -7,7 +7,7 @@ protocol ByteStreamUnit {
     /// The bytes of the NAL unit, without start code and trailing zeros.
     var payload: Range<Int> { get }
 
-    /// Returns nil if the unit has no valid header.
+    /// Reads the header of a NAL unit. Returns nil if the unit has no valid header.
     init?(_ unit: AnnexB.Unit, in bytes: [UInt8])
 }
 

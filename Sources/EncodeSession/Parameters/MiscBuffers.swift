@@ -34,7 +34,7 @@ extension MiscParameters.IntraRefresh {
 }
 
 extension RegionsOfInterest.Region {
-    /// Returns nil if the region is outside the picture.
+    /// Clips a region to the picture. Returns nil if the region is outside the picture.
     init?(_ region: RegionOfInterest, within size: VideoSize) {
         let left = region.x.clamped(to: 0...size.width)
         let top = region.y.clamped(to: 0...size.height)

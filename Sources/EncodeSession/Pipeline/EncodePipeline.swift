@@ -12,7 +12,7 @@ import VideoBase
 final class EncodePipeline: Sendable {
     /// The state that a pipeline takes over from earlier pipelines of the session.
     struct Start: Sendable {
-        /// 0 for the first pipeline.
+        /// The number of the pipeline in the session; 0 for the first one.
         var generation = 0
         /// The number of IDR pictures delivered before. Two consecutive IDR pictures differ in idr_pic_id (H.264
         /// 7.4.3).

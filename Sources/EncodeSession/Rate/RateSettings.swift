@@ -10,7 +10,7 @@ struct RateSettings: Sendable, Hashable {
     var controller = RateControlOwner.driver
     var bitrate = 0
     var maxBitrate = 0
-    /// 0 if the mode has no buffer.
+    /// The size of the coded picture buffer in bits; 0 if the mode has no buffer.
     var vbvSize = 0
     var vbvInitial = 0
     /// Whether the buffer's size was requested, so that it does not follow the rate.

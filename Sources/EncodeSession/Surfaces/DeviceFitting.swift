@@ -6,7 +6,8 @@ struct DeviceFitting {
     private var display: Display?
     private var processor: VideoProcessor?
 
-    /// Returns nil if the device has no processor or creating it fails.
+    /// Returns the processor for pictures of a size, and creates it if necessary. Returns nil if the device has no
+    /// processor or creating it fails.
     mutating func processor(_ display: Display, size: VideoSize) -> VideoProcessor? {
         if self.display === display { return processor }
         self.display = display

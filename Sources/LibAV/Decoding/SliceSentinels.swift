@@ -13,7 +13,7 @@ struct SliceSentinels {
     /// The pic_parameter_set_id values of the sets with entropy_coding_mode_flag (H.264 7.3.2.2).
     private var arithmetic: Set<Int> = []
 
-    /// Returns nil for codecs other than H.264 and HEVC, and for a broken record.
+    /// Creates sentinels for a stream. Returns nil for codecs other than H.264 and HEVC, and for a broken record.
     ///
     /// - Parameter extradata: The record or the parameter sets that the decoder is opened with. It may be empty.
     init?(_ id: AVCodecID, extradata: [UInt8]) {

@@ -73,7 +73,7 @@ struct ImageSequence: Sendable {
         /// The smallest number of digits.
         private var width = 0
 
-        /// Returns nil if the name contains no number, several numbers, or another conversion.
+        /// Parses a name. Returns nil if the name contains no number, several numbers, or another conversion.
         init?(_ name: ArraySlice<UInt8>) {
             var rest = name
             var hasNumber = false

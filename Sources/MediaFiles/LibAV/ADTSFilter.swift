@@ -13,7 +13,7 @@ import LibAV
     private var context: UnsafeMutablePointer<AVBSFContext>?
     private var hasBegun = false
 
-    /// Returns nil if libavcodec has no such filter.
+    /// Creates the filter. Returns nil if libavcodec has no such filter.
     init?(_ av: UnsafePointer<VaencLibAV>) {
         unsafe self.av = unsafe av
         var context: UnsafeMutablePointer<AVBSFContext>?

@@ -44,7 +44,7 @@ enum BoxCounts {
         /// The number of entries that fit into the box.
         var room = Int.max
 
-        /// Returns nil if no box begins at `offset`.
+        /// Reads the header of a box. Returns nil if no box begins at `offset`.
         init?(_ reader: ByteReader, at offset: Int, end limit: Int) throws {
             reader.seek(to: offset)
             let head = try reader.read(16)

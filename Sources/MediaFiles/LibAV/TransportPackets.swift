@@ -14,7 +14,7 @@ struct TransportPackets {
     /// The offset of the first complete packet. A recording may begin inside a packet.
     let start: Int
 
-    /// Returns nil if the first bytes are not MPEG-TS packets.
+    /// Detects the size of the packets. Returns nil if the first bytes are not MPEG-TS packets.
     init?(_ head: [UInt8]) {
         func begins(at start: Int, _ layout: (size: Int, syncOffset: Int), count: Int) -> Bool {
             head.count > start + count * layout.size

@@ -16,7 +16,7 @@ enum SampleDepth {
         /// The number of zero bits below the sample's bits.
         var shift: UInt16 = 0
 
-        /// Returns nil for formats that are not 4:2:0.
+        /// Describes the samples of a component. Returns nil for formats that are not 4:2:0.
         init?(_ format: PixelFormat, component: Int) {
             switch format {
             case .i420, .i420p10: plane = component

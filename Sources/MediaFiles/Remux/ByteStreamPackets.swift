@@ -36,7 +36,7 @@ import VideoBase
     /// Whether HEVC is written to MPEG-TS.
     private let isDelimited: Bool
 
-    /// Returns nil for tracks that do not have length-prefixed H.264 or HEVC.
+    /// Creates the conversion of a track. Returns nil for tracks that do not have length-prefixed H.264 or HEVC.
     ///
     /// - Parameter isDelimited: Whether HEVC pictures get access unit delimiters. libavformat's MPEG-TS muxer would
     ///   write these with another TemporalId.

@@ -16,7 +16,8 @@ struct MissingDecodeTimes {
     /// Whether the file has no decoding times at all.
     private var hasNoDecodeTimes = false
 
-    /// Returns nil for tracks whose pictures are decoded in presentation order.
+    /// Creates the completion of a track's times. Returns nil for tracks whose pictures are decoded in presentation
+    /// order.
     ///
     /// - Parameter beginsEarly: Whether presentation times may be before 0. libavformat returns decoding times
     ///   only after them.

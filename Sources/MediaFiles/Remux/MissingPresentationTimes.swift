@@ -14,7 +14,8 @@ struct MissingPresentationTimes {
     /// Whether a key frame has arrived. Nothing can be decoded before the first one.
     private var hasKeyFrame = false
 
-    /// Returns nil for tracks of other codecs, and for tracks whose pictures are decoded in presentation order.
+    /// Creates the completion of a track's times. Returns nil for tracks of other codecs, and for tracks whose pictures
+    /// are decoded in presentation order.
     init?(_ track: MediaTrack) {
         let codec = unsafe track.stream.pointee.codecpar.pointee.codec_id
         guard codec == AV_CODEC_ID_MPEG1VIDEO || codec == AV_CODEC_ID_MPEG2VIDEO, !track.isAttachedPicture, track.isReordered else { return nil }

@@ -27,7 +27,7 @@ import VideoBase
     private var shownCount = 0
     private var decodedCount = 0
 
-    /// Returns nil for other codecs.
+    /// Creates the order of a track with H.264 or HEVC. Returns nil for other codecs.
     init?(_ track: MediaTrack, rate: Rational) throws {
         unsafe av = track.av
         let parameters = unsafe track.stream.pointee.codecpar!

@@ -5,7 +5,7 @@ import CLibAV
 struct RepeatedMPEG4Headers {
     private let headers: [UInt8]
 
-    /// Returns nil for tracks of other codecs, and if the container has no headers.
+    /// Creates the repetition for a track. Returns nil for tracks of other codecs, and if the container has no headers.
     init?(_ track: MediaTrack) {
         guard track.codecName == "mpeg4" else { return nil }
         headers = track.extradata

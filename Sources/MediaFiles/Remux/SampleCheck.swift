@@ -8,7 +8,7 @@ import VideoBase
 struct SampleCheck {
     private let lengthSize: LengthSize
 
-    /// Returns nil for tracks that do not have length-prefixed H.264 or HEVC.
+    /// Creates the check of a track. Returns nil for tracks that do not have length-prefixed H.264 or HEVC.
     init?(_ track: MediaTrack) {
         let parameters = unsafe track.stream.pointee.codecpar!
         guard let codec = unsafe VideoCodec(libavcodecID: parameters.pointee.codec_id) else { return nil }

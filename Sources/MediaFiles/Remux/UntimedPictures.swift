@@ -12,7 +12,7 @@ struct UntimedPictures {
     enum Verdict {
         case hasTime
         case leaveOut
-        /// The picture is copied, and is shown later than it is decoded or not.
+        /// The picture is copied. `isReordered`: whether it is shown later than it is decoded.
         case copy(isReordered: Bool)
     }
 

@@ -17,7 +17,7 @@ struct LossDetector {
     /// drop them without reporting it.
     private var undecodable = 0
 
-    /// Returns nil for codecs other than H.264 and HEVC.
+    /// Creates a detector for a stream. Returns nil for codecs other than H.264 and HEVC.
     init?(_ parameters: AVCodecParameters) {
         guard let codec = unsafe VideoCodec(libavcodecID: parameters.codec_id) else { return nil }
         self.codec = codec

@@ -12,11 +12,11 @@ package import VideoBase
 package final class DriverCallWatchdog: Sendable {
     /// A multiple of the time limit that an operation may take.
     package enum TimeoutScale: UInt64, Sendable {
-        /// One call, or a few.
+        /// The limit for one call, or a few.
         case call = 1
-        /// A wait that has the time limit as its own timeout, and the calls that follow it.
+        /// The limit for a wait that has the time limit as its own timeout, and the calls that follow it.
         case wait = 2
-        /// Many calls, including trial encodes.
+        /// The limit for many calls, including trial encodes.
         case setUp = 4
     }
 
@@ -111,7 +111,7 @@ package final class DriverCallWatchdog: Sendable {
 
     private static var isInCall: Bool { Worker.isCurrent || LaneExecutor.WorkerContext.current?.isInCall == true }
 
-    /// Returns nil if the time limit expires.
+    /// Runs a call with the time limit. Returns nil if the time limit expires.
     private func attempt<R: Sendable>(
         _ scale: TimeoutScale, pendingCall: ProcessEnd.Call, timedOut: @escaping @Sendable () -> VAError,
         body: @escaping @Sendable () throws -> R

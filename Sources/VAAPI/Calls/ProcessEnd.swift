@@ -25,8 +25,8 @@ enum ProcessEnd {
     /// The maximum time that `exit` waits for calls in progress.
     private static var limitNanoseconds: UInt64 { 5_000_000_000 }
 
-    /// Registers an exit handler for the driver of a device. Must be called after the driver was loaded: exit handlers
-    /// run before the destructors of only those libraries that were loaded before the handler was registered.
+    /// Registers an exit handler for the driver of a device. Call it after the driver was loaded: exit handlers run
+    /// before the destructors of only those libraries that were loaded before the handler was registered.
     static func driverIsLoaded(of device: String) {
         let isNew = state.withLock { $0.devices.insert(device).inserted }
         if isNew {
@@ -39,8 +39,7 @@ enum ProcessEnd {
         }
     }
 
-    /// Registers an exit handler for a driver that hangs while it is being loaded. Must be called before a driver is
-    /// loaded.
+    /// Registers an exit handler for a driver that hangs while it is being loaded. Call it before a driver is loaded.
     ///
     /// If loading never finishes, `exit` would wait forever for the loader's lock when it runs the destructors of
     /// libraries. The handler then ends the process without running them.

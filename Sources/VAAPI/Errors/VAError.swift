@@ -61,8 +61,8 @@ public struct VAError: DescribedError, Hashable {
     /// Whether the driver ran out of memory, either of the device or of this process.
     package var isNoMemory: Bool { status == .allocationFailed }
 
-    /// Returns the same error with category `.unavailable` and the remedy for a lack of memory. Used if a driver runs
-    /// out of memory while a device is being set up.
+    /// Returns the same error with category `.unavailable` and the remedy for a lack of memory. It is used if a driver
+    /// runs out of memory while a device is being set up.
     package func lackingMemory() -> VAError {
         var copy = self
         copy.statedCategory = .unavailable

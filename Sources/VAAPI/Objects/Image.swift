@@ -55,8 +55,8 @@ internal import VideoBase
         return image
     }
 
-    /// Returns nil if the driver does not map surfaces, or maps them in another pixel format. This is detected once and
-    /// remembered.
+    /// Maps the surface's own memory. Returns nil if the driver does not map surfaces, or maps them in another pixel
+    /// format. This is detected once and remembered.
     private static func derive(_ surface: Surface) throws(VAError) -> Image? {
         let display = surface.display
         guard display.optionalCalls.has(.deriveImage) else { return nil }

@@ -34,7 +34,7 @@ internal import VideoBase
         free.withLock { $0.append(image) }
     }
 
-    /// Destroys all free images. Must be called before vaTerminate.
+    /// Destroys all free images. Call it before vaTerminate.
     @unsafe func drain(_ handle: UnsafeMutableRawPointer) {
         let images = free.withLock { free in
             defer { free = [] }

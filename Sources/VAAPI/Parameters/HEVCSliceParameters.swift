@@ -42,7 +42,8 @@ package struct HEVCSliceParameters: ParameterBuffer, Sendable, Hashable {
     package var slice_deblocking_filter_disabled_flag = false
     package var slice_loop_filter_across_slices_enabled_flag = false
     package var collocated_from_l0_flag = true
-    /// The offset of pred_weight_table() in the packed slice header, in bits. Used if the device chooses the weights.
+    /// The offset of pred_weight_table() in the packed slice header, in bits. It is used if the device chooses the
+    /// weights.
     package var pred_weight_table_bit_offset: UInt32 = 0
     package var pred_weight_table_bit_length: UInt32 = 0
 

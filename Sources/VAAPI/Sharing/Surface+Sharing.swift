@@ -65,7 +65,7 @@ extension Surface {
 private struct DRMFormat {
     let code: UInt32
 
-    /// Returns nil for formats that drivers do not accept.
+    /// Creates the DRM description of a pixel format. Returns nil for formats that drivers do not accept.
     init?(_ format: PixelFormat) {
         let name: StaticString
         switch format {
@@ -86,7 +86,7 @@ private struct DRMFormat {
 
 /// The layout of VADRMPRIMESurfaceDescriptor, declared in C.
 extension vaenc_prime_surface {
-    /// Returns nil if the picture does not fit into the descriptor's fields.
+    /// Creates the descriptor of a picture. Returns nil if the picture does not fit into the descriptor's fields.
     fileprivate init?(_ picture: SharedPicture, fourCC: FourCC, layer: DRMFormat) {
         guard (1...4).contains(picture.objects.count), (1...4).contains(picture.planes.count),
             picture.objects.allSatisfy({ UInt32(exactly: $0.byteCount) != nil }),

@@ -158,7 +158,7 @@ public enum DriverTrials {
         case loaderIsStuck
     }
 
-    /// Runs the trial that the arguments after `command` describe. Only for the program `vaenc`.
+    /// Runs the trial that the arguments after `command` describe. Only the program `vaenc` calls it.
     ///
     /// - Parameter arguments: The arguments after `command`.
     package static func serve(_ arguments: [String]) throws(TrialFailure) {

@@ -14,8 +14,8 @@ struct DriverSequenceParameterSet {
     /// The bit positions from the end of level_idc to frame_cropping_flag.
     private var coded = 24..<24
 
-    /// Returns nil if the unit is not an SPS, ends early, or uses features that do not fit our VUI (interlaced coding,
-    /// scaling lists, other sample formats).
+    /// Reads a NAL unit. Returns nil if the unit is not an SPS, ends early, or uses features that do not fit our VUI
+    /// (interlaced coding, scaling lists, other sample formats).
     init?(unit: [UInt8]) {
         guard NALUnitType(of: unit) == .sequenceParameterSet else { return nil }
         bits = UnescapedBits(unit.dropFirst())

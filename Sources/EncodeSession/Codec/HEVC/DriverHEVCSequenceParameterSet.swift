@@ -16,8 +16,8 @@ struct DriverHEVCSequenceParameterSet {
     /// The part of `coding` from sps_sub_layer_ordering_info_present_flag up to the block sizes.
     private var ordering = 0..<0
 
-    /// Returns nil if the unit is not an SPS, ends early, or uses features that do not fit our VUI (scaling lists,
-    /// other chroma formats).
+    /// Reads a NAL unit. Returns nil if the unit is not an SPS, ends early, or uses features that do not fit our VUI
+    /// (scaling lists, other chroma formats).
     init?(unit: [UInt8]) {
         guard HEVCSyntax.NALUnitType(of: unit) == .sequenceParameterSet, unit.count > 2 else { return nil }
         bits = UnescapedBits(unit.dropFirst(2))

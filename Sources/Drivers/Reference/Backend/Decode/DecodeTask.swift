@@ -9,7 +9,7 @@ final class DecodeTask: PictureTask, @unchecked Sendable {
     private let counts: CopyCounts
     private var result = DecodeWorker.Result.damaged
 
-    /// Creates a task. Call with the monitor held. Throws if there is no memory for the surface.
+    /// Creates a task. Call it with the monitor held. Throws if there is no memory for the surface.
     ///
     /// - Parameter mark: The mark that the surface gets.
     init(

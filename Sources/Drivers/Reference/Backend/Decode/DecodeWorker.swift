@@ -1,6 +1,6 @@
 internal import CVA
 
-/// Decodes the pictures of a context. Used only on the context's thread.
+/// Decodes the pictures of a context. Only the context's thread uses it.
 final class DecodeWorker: @unchecked Sendable {
     private let decoder: PictureDecoder
     /// The parameter sets of the last packet.

@@ -98,7 +98,7 @@ final class Context: @unchecked Sendable {
         monitor.wakeAll()
     }
 
-    /// Waits until the queued jobs are done and the thread has ended. Must be called once, without the monitor.
+    /// Waits until the queued jobs are done and the thread has ended. Call it once, without the monitor.
     func finish() {
         let thread = monitor.withLock {
             isFinishing = true

@@ -147,7 +147,7 @@ struct BufferRequirement {
     /// The bytes per element below which a buffer can be created, but contains no data.
     private var leastUsefulBytes = 0
 
-    /// Returns nil if contexts of the config do not support the buffer type.
+    /// Creates the requirement for a buffer type. Returns nil if contexts of the config do not support the buffer type.
     init?(_ type: VABufferType, _ config: Config.Choice) {
         switch config.kind {
         case .encode:

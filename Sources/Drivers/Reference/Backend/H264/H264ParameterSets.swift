@@ -117,7 +117,7 @@ extension H264PictureParameterSet {
 }
 
 extension H264Profile {
-    /// Throws UNSUPPORTED_PROFILE if the driver does not encode the profile.
+    /// Creates the values of a profile. Throws UNSUPPORTED_PROFILE if the driver does not encode the profile.
     init(_ profile: VAProfile) throws {
         switch profile {
         case VAProfileH264ConstrainedBaseline: self = .constrainedBaseline

@@ -1,4 +1,4 @@
-/// The encoder of a context, for one codec, picture size and bit depth. Used only on the context's thread.
+/// The encoder of a context, for one codec, picture size and bit depth. Only the context's thread uses it.
 enum CodecEncoder {
     case h264(H264PictureEncoder)
     case hevc(HEVCPictureEncoder<UInt8>)

@@ -1,7 +1,7 @@
 internal import CVA
 
 extension DriverCodec {
-    /// Returns nil if the profile belongs to no codec of the driver.
+    /// Creates the codec of a profile. Returns nil if the profile belongs to no codec of the driver.
     init?(_ profile: VAProfile) {
         switch profile {
         case VAProfileH264ConstrainedBaseline, VAProfileH264Main, VAProfileH264High: self = .h264

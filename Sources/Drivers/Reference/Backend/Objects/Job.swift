@@ -1,8 +1,8 @@
 /// The work of a context's thread on one picture.
 protocol PictureTask: AnyObject, Sendable {
-    /// Does the work. Called on the context's thread, without the monitor.
+    /// Does the work. The context's thread calls it, without the monitor.
     func run()
-    /// Makes the result visible to clients. Called after `run`, with the monitor held.
+    /// Makes the result visible to clients. The context's thread calls it after `run`, with the monitor held.
     func finish()
 }
 
@@ -17,7 +17,7 @@ final class Job: @unchecked Sendable {
     /// Whether the job is done. The display's monitor guards it.
     var isDone = false
 
-    /// Creates a job that depends on the unfinished jobs of its surfaces. Call with the monitor held.
+    /// Creates a job that depends on the unfinished jobs of its surfaces. Call it with the monitor held.
     init(contextID: UInt32, task: any PictureTask, surfaces: [Surface]) {
         self.contextID = contextID
         self.task = task

@@ -52,7 +52,7 @@ internal import Glibc
         close(file)
     }
 
-    /// Waits for the end of the thread. Must be called at most once.
+    /// Waits for the end of the thread. Call it at most once.
     func join() {
         _ = pthread_join(handle, nil)
     }

@@ -7,7 +7,7 @@ extension CABACInitialValues {
         // 11…23: mb_skip_flag, mb_type and sub_mb_type of P
         23, 33, 23, 2, 21, 0, 1, 9, 0, 49, -37, 118, 5, 57, -13, 78, -11, 65,
         1, 62, 12, 49, -4, 73, 17, 50,
-        // 24…39: the same of B
+        // 24…39: mb_skip_flag, mb_type and sub_mb_type of B
         18, 64, 9, 43, 29, 0, 26, 67, 16, 90, 9, 104, -46, 127, -20, 104, 1, 67,
         -13, 78, -11, 65, 1, 62, -6, 86, -17, 95, -6, 61, 9, 45,
         // 40…53: mvd
@@ -68,7 +68,7 @@ extension CABACInitialValues {
         // 11…23: mb_skip_flag, mb_type and sub_mb_type of P
         22, 25, 34, 0, 16, 0, -2, 9, 4, 41, -29, 118, 2, 65, -6, 71, -13, 79,
         5, 52, 9, 50, -3, 70, 10, 54,
-        // 24…39: the same of B
+        // 24…39: mb_skip_flag, mb_type and sub_mb_type of B
         26, 34, 19, 22, 40, 0, 57, 2, 41, 36, 26, 69, -45, 127, -15, 101, -4, 76,
         -6, 71, -13, 79, 5, 52, 6, 69, -13, 90, 0, 52, 8, 43,
         // 40…53: mvd
@@ -129,7 +129,7 @@ extension CABACInitialValues {
         // 11…23: mb_skip_flag, mb_type and sub_mb_type of P
         29, 16, 25, 0, 14, 0, -10, 51, -3, 62, -27, 99, 26, 16, -4, 85, -24, 102,
         5, 57, 6, 57, -17, 73, 14, 57,
-        // 24…39: the same of B
+        // 24…39: mb_skip_flag, mb_type and sub_mb_type of B
         20, 40, 20, 10, 29, 0, 54, 0, 37, 42, 12, 97, -32, 127, -22, 117, -2, 74,
         -4, 85, -24, 102, 5, 57, -6, 93, -14, 88, -6, 44, 4, 55,
         // 40…53: mvd

@@ -13,7 +13,7 @@ enum CABACInitialValues {
         // 11…23: mb_skip_flag, mb_type and sub_mb_type of P
         0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
         0, 0, 0, 0, 0, 0, 0, 0,
-        // 24…39: the same of B
+        // 24…39: mb_skip_flag, mb_type and sub_mb_type of B
         0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
         0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
         // 40…53: mvd

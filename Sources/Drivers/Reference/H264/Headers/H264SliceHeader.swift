@@ -44,7 +44,7 @@ package struct H264SliceHeader: Equatable, Sendable {
     }
 
     package struct MemoryManagementOperation: Equatable, Sendable {
-        /// 1…6.
+        /// The operation, 1…6.
         package var memory_management_control_operation: Int
         package var operands: [Int]
 

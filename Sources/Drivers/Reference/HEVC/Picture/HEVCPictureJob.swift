@@ -107,7 +107,7 @@ package struct HEVCPictureJob: Sendable {
     /// The quality level from 1 (best) to 7 (fastest).
     package var quality = 4
     /// The requested QP_Y of each 16×16 area in raster order, −QpBdOffset…51, instead of the slice's QP. Areas of one
-    /// quantization group share their mean. Only used if `qpDeltaDepth` is not nil.
+    /// quantization group share their mean. The values are used only if `qpDeltaDepth` is not nil.
     package var areaQPs: [Int8]?
     /// The columns or rows of coding tree units that rolling intra refresh codes as intra in this picture. The same as
     /// in `H264PictureJob`.

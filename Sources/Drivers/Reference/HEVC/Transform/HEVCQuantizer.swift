@@ -62,8 +62,8 @@ package struct HEVCQuantizer: BitwiseCopyable, Sendable {
     @inline(never) package func scale(
         _ levels: ElementPointer<Int16>, log2Size: Int, extent: HEVCExtent, to coefficients: ElementPointer<Int16>
     ) {
-        // Equals (level · m · levelScale << (qP / 6) + rounding) >> bdShift. The factor m = 16 and the left shift are
-        // taken out of bdShift.
+        // The result is (level · m · levelScale << (qP / 6) + rounding) >> bdShift. The factor m = 16 and the left
+        // shift are taken out of bdShift.
         let shift = bitDepth &+ log2Size &- 9 &- period
         let factors = Self.factors(shift < 0 ? scale &<< (0 &- shift) : scale)
         let round = Quads(repeating: shift > 0 ? 1 &<< Int32(truncatingIfNeeded: shift &- 1) : 0)

@@ -1,7 +1,7 @@
 internal import CVA
 internal import DecodeDamageDetection
 
-/// Converts a picture's H.264 buffers into a packet for the decoder. Used with the display's monitor held.
+/// Converts a picture's H.264 buffers into a packet for the decoder. Use it with the display's monitor held.
 struct H264DecodePlan {
     private let picture: VAPictureParameterBufferH264
     private let units: [(slice: VASliceParameterBufferH264, unit: [UInt8])]

@@ -1,6 +1,6 @@
 internal import CVA
 
-/// Converts a picture's HEVC buffers into a packet for the decoder. Used with the display's monitor held.
+/// Converts a picture's HEVC buffers into a packet for the decoder. Use it with the display's monitor held.
 struct HEVCDecodePlan {
     private let picture: VAPictureParameterBufferHEVC
     private let units: [(slice: VASliceParameterBufferHEVC, unit: [UInt8])]

@@ -16,7 +16,7 @@ internal import CLibAV
     /// The distance between rows in bytes, for each plane.
     package let strides: [Int]
 
-    /// Returns nil if the pixel format is not planar 4:2:0 with 8 or 10 bits.
+    /// Describes a decoded frame. Returns nil if the pixel format is not planar 4:2:0 with 8 or 10 bits.
     init?(_ frame: UnsafeMutablePointer<AVFrame>) {
         let data = unsafe [frame.pointee.data.0, frame.pointee.data.1, frame.pointee.data.2].compactMap { unsafe $0 }
         guard unsafe data.count == 3 else { return nil }

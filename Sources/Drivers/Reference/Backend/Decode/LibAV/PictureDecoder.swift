@@ -53,7 +53,7 @@ internal import Glibc
             let context = unsafe av.pointee.avcodec_alloc_context3?(found), unsafe packet != nil, unsafe output != nil
         else { throw Failure(reason: "libavcodec has no decoder for \(codec)") }
         unsafe self.context = unsafe context
-        // One thread, so that a picture is decoded completely before avcodec_send_packet returns.
+        // With one thread, a picture is decoded completely before avcodec_send_packet returns.
         unsafe context.pointee.thread_count = 1
         unsafe context.pointee.thread_type = 0
         unsafe context.pointee.flags |= AV_CODEC_FLAG_LOW_DELAY | Int32(AV_CODEC_FLAG_OUTPUT_CORRUPT)

@@ -1,7 +1,6 @@
 internal import CLibAV
 
-/// Scales and converts pictures from one format and size to another with libswscale. Must be used by one thread at a
-/// time.
+/// Scales and converts pictures from one format and size to another with libswscale. Use it on one thread at a time.
 ///
 /// SAFETY: the object owns the context from `init` to `deinit`. libswscale stores no picture pointer in it between
 /// calls.
