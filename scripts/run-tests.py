@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """run-tests.py BUILD [PART…]: runs the tests that `swift build --build-tests` wrote into the folder BUILD, in several
-processes at once, the longest first. Without PART, it runs the suites that are in no part of Tests/parts.txt. PART `all`
-runs every suite, and so does --filter without PART.
+processes at once, the longest first. Without PART, it runs the part `daily`: the suites that are in no part of
+Tests/parts.txt. PART `all` runs every suite, and so does --filter without PART.
 
 A process needs a third of a second to find its tests. Therefore up to eight suites of a module share a process. The
 suites of SEPARATE modules and of Tests/parts.txt have a process each. If a process crashes or hangs, the run fails, and
@@ -155,10 +155,11 @@ class Run:
 
     def report(self):
         """Returns the output lines that describe failures."""
-        words = [l for l in self.lines if re.search(r" recorded an issue |^↳ (?!Testing Library|Target Platform|///)|(?:^|\s)(?:error|Fatal error): |✘ Test (?!run)|[Cc]rash|did not end", l)]
+        words = [l for l in self.lines if re.search(r" recorded an issue |^↳ (?!Testing Library|Target Platform|///)|(?:^|\s)error: |Fatal error|✘ Test (?!run)|[Cc]rash|did not end", l)]
         if self.status < 0:
-            words.append(f"the process ended by {signal.Signals(-self.status).name}; its last lines:")
-            words += self.lines[-15:]
+            words.append(f"the process ended by {signal.Signals(-self.status).name}")
+            # The frames of the stack that have a place in this project.
+            words += [l for l in self.lines if re.search(r" at \S+/(?:Sources|Tests)/\S+\.swift:\d+", l)][:8] or self.lines[-15:]
         return [l[:1000] for l in words] or self.lines[-15:]
 
 
@@ -178,12 +179,13 @@ def main():
     named = {suite for part in known.values() for suite in part}
     if stale := named - every:
         sys.exit("Tests/parts.txt names suites that are not there: " + ", ".join(sorted(stale)))
+    known = {"all": every, "daily": every - named} | {part: set(members) for part, members in known.items()}
     chosen = set()
     for part in options.part:
-        if part != "all" and part not in known:
-            sys.exit(f"run-tests.py: no part {part}: the parts are all, " + ", ".join(known))
-        chosen |= every if part == "all" else set(known[part])
-    chosen = {s for s in (chosen if options.part else every if options.filter else every - named) if options.filter in s}
+        if part not in known:
+            sys.exit(f"run-tests.py: no part {part}: the parts are " + ", ".join(known))
+        chosen |= known[part]
+    chosen = {s for s in (chosen if options.part else known["all" if options.filter else "daily"]) if options.filter in s}
     if not chosen:
         sys.exit("run-tests.py: no suite has that name")
     # The durations of the previous run. The longest processes start first, so that none of them starts last.

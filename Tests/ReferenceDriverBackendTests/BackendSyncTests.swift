@@ -5,22 +5,32 @@ import TestOracles
 import Testing
 
 @Suite struct BackendSyncTests {
+    /// On a busy machine the picture may be complete before the calls: then the calls are made with another one.
     @Test func waitsEndAtTheirTimeout() {
-        let stream = StreamClient.busy(width: 2560, height: 1440)
-        let (client, table) = (stream.client, stream.client.table)
-        #expect(table.vaSyncBuffer(client.context, stream.coded, 0) == VA_STATUS_ERROR_TIMEDOUT)
-        #expect(table.vaSyncSurface2(client.context, stream.sources[0], 1000) == VA_STATUS_ERROR_TIMEDOUT)
-        #expect(table.vaSyncSurface2(client.context, stream.reconstructions[0], 0) == VA_STATUS_ERROR_TIMEDOUT)
-        var status = VASurfaceStatus(0)
-        #expect(table.vaQuerySurfaceStatus(client.context, stream.sources[0], &status) == VA_STATUS_SUCCESS)
-        #expect(status == VASurfaceRendering)
-        #expect(table.vaSyncSurface2(client.context, stream.sources[1], 0) == VA_STATUS_SUCCESS, "not in use")
-        #expect(table.vaSyncBuffer(client.context, stream.coded, UInt64.max) == VA_STATUS_SUCCESS)
-        #expect(table.vaSyncBuffer(client.context, stream.coded, 0) == VA_STATUS_SUCCESS)
-        #expect(table.vaSyncSurface(client.context, stream.sources[0]) == VA_STATUS_SUCCESS)
-        #expect(table.vaQuerySurfaceStatus(client.context, stream.sources[0], &status) == VA_STATUS_SUCCESS)
-        #expect(status == VASurfaceReady)
+        var seen: [[VAStatus]] = []
+        repeat {
+            let stream = StreamClient.busy(width: 2560, height: 1440)
+            let (client, table) = (stream.client, stream.client.table)
+            var status = VASurfaceStatus(0)
+            let waits = [
+                table.vaSyncBuffer(client.context, stream.coded, 0),
+                table.vaSyncSurface2(client.context, stream.sources[0], 1000),
+                table.vaSyncSurface2(client.context, stream.reconstructions[0], 0),
+            ]
+            #expect(table.vaQuerySurfaceStatus(client.context, stream.sources[0], &status) == VA_STATUS_SUCCESS)
+            seen.append(waits + [VAStatus(status.rawValue)])
+            #expect(table.vaSyncSurface2(client.context, stream.sources[1], 0) == VA_STATUS_SUCCESS, "not in use")
+            #expect(table.vaSyncBuffer(client.context, stream.coded, UInt64.max) == VA_STATUS_SUCCESS)
+            #expect(table.vaSyncBuffer(client.context, stream.coded, 0) == VA_STATUS_SUCCESS)
+            #expect(table.vaSyncSurface(client.context, stream.sources[0]) == VA_STATUS_SUCCESS)
+            #expect(table.vaQuerySurfaceStatus(client.context, stream.sources[0], &status) == VA_STATUS_SUCCESS)
+            #expect(status == VASurfaceReady)
+        } while seen.last != Self.timeouts && seen.count < 10
+        #expect(seen.last == Self.timeouts, "\(seen)")
     }
+
+    private static let timeouts =
+        [VAStatus](repeating: VA_STATUS_ERROR_TIMEDOUT, count: 3) + [VAStatus(VASurfaceRendering.rawValue)]
 
     @Test func mappingWaitsForThePicture() {
         let stream = StreamClient.busy(width: 2560, height: 1440)

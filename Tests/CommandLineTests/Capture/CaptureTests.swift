@@ -120,7 +120,7 @@ import Testing
     /// Pictures that the driver reports as faulty or dropped are counted and not encoded.
     @Test func faultyPicturesAreCounted() throws {
         try capture(
-            "9:formats=NV12,gap=14,error=18,short=22,back=26", ["/dev/video9", "-o", "a.mkv", "--duration", "1"]
+            "9:formats=NV12,gap=14,error=18,short=22,back=26", ["/dev/video9", "-o", "a.mkv", "--duration", "1", "--late-frames", "keep"]
         ) { run in
             #expect(run.status == 0, "\(run.errors)")
             #expect(run.count("damaged") == 2 && (run.count("droppedByDriver") ?? 0) >= 3)
@@ -137,7 +137,8 @@ import Testing
         try capture("9:formats=NV12,wallclock", ["/dev/video9", "-o", "a.mkv", "--frames", "20"]) { run in
             #expect(run.status == 0, "\(run.errors)")
             let times = try run.times("a.mkv")
-            #expect(times.count == 20 && times.first == 0 && (times.last ?? 0) >= 0.36, "\(times)")
+            #expect(times.count == 20 && times.first == 0 && zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "\(times)")
+            #expect(run.capture?["cameras"]?.array.first?["timesReplaced"]?.int == 20)
         }
     }
 
@@ -254,28 +255,42 @@ import Testing
         }
     }
 
-    /// At the switch time the other camera takes over, at the size of the first one, without a gap.
+    /// At the switch time the other camera takes over, at the size of the first one, without a gap. The cameras' clocks
+    /// run in real time, so a busy machine can delay one of them: then the recording is repeated.
     @Test func switchedCamerasContinueWithoutGap() throws {
         let cameras = "9:formats=NV12,sizes=64x48,base=60;8:formats=YUYV,sizes=128x96,base=140"
-        for name in ["a.h264", "a.mkv"] {
+        func record(_ name: String, _ check: (CaptureRun) throws -> Void) throws {
             try capture(
                 cameras,
                 ["/dev/video9", "-o", name, "--duration", "1.2", "--switch-to", "/dev/video8@0.4", "--switch-to", "/dev/video9@0.8",
-                 "--capture-size", "64x48", "--late-frames", "keep"]
+                 "--capture-size", "64x48"]
             ) { run in
                 #expect(run.status == 0, "\(run.errors)")
-                if name == "a.mkv" {
-                    let times = try run.times(name)
-                    #expect(times.count > 45)
-                    #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 < 0.09 && $0 < $1 }, "\(times)")
-                } else {
-                    // The mean luma of the lower part identifies the camera.
-                    let levels = try run.frames().map { frame in frame.bytes[(40 * 64)..<(44 * 64)].reduce(0) { $0 + Int($1) } / 256 > 110 }
-                    let changes = zip(levels, levels.dropFirst()).filter { $0 != $1 }.count
-                    #expect(changes == 2 && levels.first == false && levels.last == false, "\(levels)")
-                    #expect(abs(levels.count { $0 } - 20) <= 4, "\(levels)")
-                }
+                try check(run)
             }
+        }
+        func succeeds(_ name: String, _ attempt: (CaptureRun) throws -> String?) throws {
+            var problems: [String] = []
+            repeat {
+                var problem: String?
+                try record(name) { problem = try attempt($0) }
+                guard let problem else { return }
+                problems.append(problem)
+            } while problems.count < 5
+            Issue.record("\(name): \(problems)")
+        }
+        try succeeds("a.mkv") { run in
+            let times = try run.times("a.mkv")
+            #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 }, "\(times)")
+            let hasGap = zip(times, times.dropFirst()).contains { $1 - $0 >= 0.09 }
+            return times.count > 45 && !hasGap ? nil : "\(times)"
+        }
+        try succeeds("a.h264") { run in
+            // The mean luma of the lower part identifies the camera.
+            let levels = try run.frames().map { frame in frame.bytes[(40 * 64)..<(44 * 64)].reduce(0) { $0 + Int($1) } / 256 > 110 }
+            let changes = zip(levels, levels.dropFirst()).filter { $0 != $1 }.count
+            #expect(changes == 2 && levels.first == false && levels.last == false, "\(levels)")
+            return abs(levels.count { $0 } - 20) <= 4 ? nil : "\(levels)"
         }
     }
 

@@ -175,12 +175,12 @@ final class HEVCClient {
         picture.pic_fields.bits.tiles_enabled_flag = tiles.columns * tiles.rows > 1 ? 1 : 0
         picture.pic_fields.bits.loop_filter_across_tiles_enabled_flag = 1
         withUnsafeMutableBytes(of: &picture.column_width_minus1) { bytes in
-            for index in 0..<tiles.columns {
+            for index in 0..<min(tiles.columns, bytes.count) {
                 bytes[index] = UInt8(columns * (index + 1) / tiles.columns - columns * index / tiles.columns - 1)
             }
         }
         withUnsafeMutableBytes(of: &picture.row_height_minus1) { bytes in
-            for index in 0..<tiles.rows {
+            for index in 0..<min(tiles.rows, bytes.count) {
                 bytes[index] = UInt8(rows * (index + 1) / tiles.rows - rows * index / tiles.rows - 1)
             }
         }
