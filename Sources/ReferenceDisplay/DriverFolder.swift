@@ -5,9 +5,12 @@ internal import VAAPI
 enum DriverFolder {
     /// The driver's name in libva's scheme, NAME_drv_video.so. If VAENC_FAULT is set, it is the name of the fault
     /// driver, which wraps the reference driver and fails on demand.
-    static var driverName: String { Environment.value("VAENC_FAULT") == nil ? "libvaenc" : faultDriverName }
+    static var driverName: String { isFaultDriver ? faultDriverName : "libvaenc" }
     static let faultDriverName = "libvaenc_fault"
     static var fileName: String { "\(driverName)_drv_video.so" }
+    static var isFaultDriver: Bool { Environment.value("VAENC_FAULT") != nil }
+    /// The product of the package that builds the driver.
+    static var product: String { isFaultDriver ? "vaenc_fault_drv_video" : "vaenc_drv_video" }
 
     /// Returns the first folder that contains the driver, or nil if there is none.
     ///

@@ -30,9 +30,9 @@ package enum ReferenceDisplay {
     ) throws -> Display {
         guard let folder = DriverFolder.find() else {
             throw VaencError(
-                .unavailable, "the reference driver \(DriverFolder.fileName) is not installed",
+                .unavailable, "the \(DriverFolder.isFaultDriver ? "fault" : "reference") driver \(DriverFolder.fileName) is not installed",
                 remedy: """
-                    run `make install`, or `swift build -c release --product vaenc_drv_video` in the package of the program, \
+                    run `make install`, or `swift build -c release --product \(DriverFolder.product)` in the package of the program, \
                     or set VAENC_DRIVER_DIR to the folder that contains it
                     """)
         }

@@ -67,9 +67,9 @@ public enum Devices {
         }
         let why = hardware.first.map { $0.why ?? "\($0.path ?? "the GPU") does not encode H.264" } ?? "there is no render node"
         if let software = reports.first(where: { $0.kind == .software }), software.usable {
-            return makeDefault(software, device: "software", why: "no hardware encoder (\(why))")
+            return makeDefault(software, device: "software", why: "no hardware encoder: \(why)")
         }
-        return Default(device: nil, codec: .h264, why: "no hardware encoder (\(why)) and no software encoder")
+        return Default(device: nil, codec: .h264, why: "no hardware encoder: \(why); no software encoder")
     }
 
     /// Returns whether a GPU of this machine encodes the codec, like a query for a hardware encoder in VideoToolbox.

@@ -161,13 +161,13 @@ final class OutputSink: Sendable {
     /// The notice that an older recording was kept.
     var keptNotice: String? { state.withLock { $0.sink?.keptNotice } }
 
-    /// Ends writing before the program exits. Stops waiting after 0.2 s if a write to a stalled reader holds the sink.
+    /// Ends writing before the program exits. Stops waiting after one second if a write to a stalled reader holds the sink.
     ///
     /// - Returns: The path of the part of a recording that remains; nil if nothing remains or that is unknown.
     func abandonSoon() -> String? {
         discard()
         abortBlockingIO()
-        for _ in 0..<20 {
+        for _ in 0..<100 {
             if let kept = state.withLockIfAvailable({ $0.sink?.abandon() }) { return kept }
             usleep(10_000)
         }
