@@ -34,13 +34,13 @@ public struct VideoSize: Sendable, Hashable, Codable, CustomStringConvertible {
 
 /// A rectangle in luma samples, with the origin at the top left.
 public struct VideoRectangle: Sendable, Hashable, Codable {
-    /// The left edge.
+    /// The left edge in luma samples.
     public var x: Int
-    /// The top edge.
+    /// The top edge in luma samples.
     public var y: Int
-    /// The width.
+    /// The width in luma samples.
     public var width: Int
-    /// The height.
+    /// The height in luma samples.
     public var height: Int
 
     /// Creates a rectangle.
