@@ -9,8 +9,8 @@ import VideoBase
 /// device. The headers are packed by us, rewritten by the driver, or inserted after the encode. A reader that shares no
 /// code with the writer compares them, and the streams decode without messages.
 @Suite struct HEVCPersonalityHeaderTests {
-    /// One personality for each set of HEVC attributes in the dumps of real drivers; the last two take no packed slice
-    /// headers.
+    /// One personality for each set of HEVC attributes in the dumps of real drivers; the last two accept no packed
+    /// slice headers.
     static let personalities = [
         "iHD-8A52", "iHD-46A6", "iHDnonfree-1912", "iHDnonfree-8A52", "iHD25nonfree-5916", "iHD25nonfree-56A0",
         "iHD25nonfree-7D55", "radeonsi25-raven", "radeonsi25-navi31", "radeonsi-raven", "radeonsi-navi21",

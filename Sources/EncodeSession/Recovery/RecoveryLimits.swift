@@ -52,8 +52,8 @@ package struct OutputOverflow: DescribedError, Hashable {
     /// The options for which the output may be marked.
     var limits: [String] = []
 
-    /// The number of consecutive failures that end the session. Three attempts with larger buffers precede the last
-    /// one.
+    /// The number of consecutive failures that end the session: the first attempt, and three attempts with larger
+    /// buffers.
     static let tries = 4
 
     package var category: ErrorCategory { limits.isEmpty ? .deviceFailed : .unavailable }
