@@ -9,7 +9,7 @@ each of its suites runs again by itself, which shows the suite that is to blame.
 
 It prints a line for each process, the twenty slowest tests, and what failed. The exit status is 0 if all tests passed.
   --jobs N        the number of processes at once (default: the number of processors plus one, because some tests wait)
-  --filter TEXT   runs only suites whose name contains TEXT
+  --filter REGEX  runs only suites whose name matches REGEX in part
   --repeat N      runs the suites N times
   --list          prints the suites and runs none
 """
@@ -185,7 +185,7 @@ def main():
         if part not in known:
             sys.exit(f"run-tests.py: no part {part}: the parts are " + ", ".join(known))
         chosen |= known[part]
-    chosen = {s for s in (chosen if options.part else known["all" if options.filter else "daily"]) if options.filter in s}
+    chosen = {s for s in (chosen if options.part else known["all" if options.filter else "daily"]) if re.search(options.filter, s)}
     if not chosen:
         sys.exit("run-tests.py: no suite has that name")
     # The durations of the previous run. The longest processes start first, so that none of them starts last.
