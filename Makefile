@@ -82,7 +82,7 @@ faults: packages-test fixtures
 
 # Tests the real Intel and AMD drivers over faked kernels, and runs the tests with Debian 13's libraries. Needs root and
 # the tools in SHARED. `test-drivers` runs the three parts of the script; each other target runs one of them.
-.PHONY: test-drivers test-drivers-own test-drivers-debian13 test-tests-debian13
+.PHONY: test-drivers test-drivers-own test-drivers-debian13 test-debian13
 test-drivers: packages-test
 	@scripts/test-drivers.sh $(SHARED) drivers drivers-debian13 tests-debian13
 
@@ -92,7 +92,7 @@ test-drivers-own: packages-test
 test-drivers-debian13: packages-test
 	@scripts/test-drivers.sh $(SHARED) drivers-debian13
 
-test-tests-debian13: packages-test
+test-debian13: packages-test
 	@scripts/test-drivers.sh $(SHARED) tests-debian13
 
 # Tests the kernel's test cameras and sound card in a virtual machine. Needs the tools in SHARED.
