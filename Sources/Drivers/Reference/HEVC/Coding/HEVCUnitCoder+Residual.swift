@@ -74,9 +74,9 @@ extension HEVCUnitCoder {
         var whole = codeLeaf(task, x, y, log2Size: log2Size, depth: depth, part: part)
         whole.cost &+= weighed(count.cost)
         if depth >= task.splits || !whole.hasLevels || task.isLumaAlone { return whole }
-        let slot = BestUnitCache.transform(log2Size)
-        keepSamples(x, y, log2Size: log2Size, slot: slot)
-        keepLevels(x, y, log2Size: log2Size, slot: slot)
+        let slot = SnapshotSlot.transform(log2Size)
+        snapshotSamples(x, y, log2Size: log2Size, slot: slot)
+        snapshotLevels(x, y, log2Size: log2Size, slot: slot)
         let node = nodes[first]
         nodeCount = first
         count = counter

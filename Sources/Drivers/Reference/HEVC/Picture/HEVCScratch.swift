@@ -15,12 +15,12 @@ final class HEVCScratch<Sample: HEVCSample>: Sendable {
     let scaled = ElementStorage<Int16>(count: 32 * 32, repeating: 0)
     let levelCosts = ElementStorage<Float>(count: HEVCLevelCosts.memoryCount, repeating: 0)
     /// The slots for the best results: first by size of the coding block, then by size of the transform block.
-    let keptSamples = ElementStorage<Sample>(count: 2 * 4 * 64 * 64 * 3 / 2, repeating: 0)
-    let keptLevels = ElementStorage<Int16>(count: 2 * 4 * HEVCLevels.count, repeating: 0)
-    let keptNodes = ElementStorage<HEVCTransformNode>(
+    let sampleSnapshots = ElementStorage<Sample>(count: 2 * 4 * 64 * 64 * 3 / 2, repeating: 0)
+    let levelSnapshots = ElementStorage<Int16>(count: 2 * 4 * HEVCLevels.count, repeating: 0)
+    let nodeSnapshots = ElementStorage<HEVCTransformNode>(
         count: 2 * 4 * HEVCCodingTree.nodeLimit, repeating: HEVCTransformNode())
-    let keptPredictions = ElementStorage<HEVCPredictionUnit>(count: 4 * 4, repeating: HEVCPredictionUnit())
-    let keptUnits = ElementStorage<HEVCKeptUnit>(count: 4, repeating: HEVCKeptUnit())
+    let predictionSnapshots = ElementStorage<HEVCPredictionUnit>(count: 4 * 4, repeating: HEVCPredictionUnit())
+    let unitSnapshots = ElementStorage<HEVCUnitSnapshot>(count: 4, repeating: HEVCUnitSnapshot())
     let motionReferences = HEVCMotionReferences()
     let references: ElementStorage<HEVCPlanes<Sample>>
     let cleanLimits = ElementStorage<Int32>(count: 2 * HEVCMotionReferences.perList, repeating: 0)
@@ -42,7 +42,7 @@ final class HEVCScratch<Sample: HEVCSample>: Sendable {
 }
 
 /// A slot's coding unit and its counts. Its samples, levels, prediction units and nodes are stored separately.
-struct HEVCKeptUnit: BitwiseCopyable, Sendable {
+struct HEVCUnitSnapshot: BitwiseCopyable, Sendable {
     var unit = HEVCCodingUnit()
     var nodeCount = 0
     var predictionCount = 0

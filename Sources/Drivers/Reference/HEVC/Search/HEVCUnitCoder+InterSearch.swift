@@ -20,12 +20,12 @@ extension HEVCUnitCoder {
         if tryMerged(x, y, log2Size: log2Size, since: start) { return true }
         tryPartition(.part2Nx2N, x, y, log2Size: log2Size, since: start)
         guard preset.partitions && log2Size > 3 || preset.asymmetric else { return false }
-        let kept = scratch.keptUnits.elements[BestUnitCache.unit(log2Size)]
-        if !kept.hasLevels { return false }
+        let snapshot = scratch.unitSnapshots.elements[SnapshotSlot.unit(log2Size)]
+        if !snapshot.hasLevels { return false }
         tryPartition(.part2NxN, x, y, log2Size: log2Size, since: start)
         tryPartition(.partNx2N, x, y, log2Size: log2Size, since: start)
         if preset.asymmetric && amp_enabled_flag && log2Size > grid.log2MinCodingBlock {
-            let partition = scratch.keptUnits.elements[BestUnitCache.unit(log2Size)].unit.partition
+            let partition = scratch.unitSnapshots.elements[SnapshotSlot.unit(log2Size)].unit.partition
             if partition == .part2NxN {
                 tryPartition(.part2NxnU, x, y, log2Size: log2Size, since: start)
                 tryPartition(.part2NxnD, x, y, log2Size: log2Size, since: start)
@@ -69,7 +69,7 @@ extension HEVCUnitCoder {
             nodeCount = start.nodes
             coded = HEVCCoded(cost: skipCost, hasLevels: false)
         }
-        _ = keepIfBest(unit, coded, since: start)
+        _ = snapshotIfBest(unit, coded, since: start)
         return isSkipped && !hadLevels && preset.skipsEarly
     }
 
@@ -172,7 +172,7 @@ extension HEVCUnitCoder {
             coded.cost = predictionError(x, y, log2Size: log2Size) &<< 8
         }
         coded.cost &+= weighed(bits &+ flag.cost)
-        _ = keepIfBest(unit, coded, since: start)
+        _ = snapshotIfBest(unit, coded, since: start)
     }
 
     /// Searches a part's best explicit motion, from one list or both. Returns the prediction unit and its estimated

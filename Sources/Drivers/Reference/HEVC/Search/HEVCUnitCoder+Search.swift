@@ -30,7 +30,7 @@ extension HEVCUnitCoder {
         var needsNoSplit = false
         if mayBeUnit || !maySplit {
             needsNoSplit = codeUnit(x, y, log2Size: log2Size, since: start)
-            cost = scratch.keptUnits.elements[BestUnitCache.unit(log2Size)].cost &+ weighed(splitBits.false)
+            cost = scratch.unitSnapshots.elements[SnapshotSlot.unit(log2Size)].cost &+ weighed(splitBits.false)
         }
         if maySplit && !needsNoSplit {
             rewind(to: start)
@@ -38,8 +38,8 @@ extension HEVCUnitCoder {
             let split = decideQuarters(x, y, log2Size: log2Size, limit: min(limit, cost) &- bits) &+ bits
             if split < cost { return split }
         }
-        let kept = restore(log2Size: log2Size, to: start)
-        commit(kept.unit, hasLevels: kept.hasLevels)
+        let snapshot = restore(log2Size: log2Size, to: start)
+        commit(snapshot.unit, hasLevels: snapshot.hasLevels)
         return cost
     }
 
@@ -59,13 +59,13 @@ extension HEVCUnitCoder {
     ///
     /// - Returns: whether smaller units need not be tried.
     private mutating func codeUnit(_ x: Int, _ y: Int, log2Size: Int, since start: HEVCTreePosition) -> Bool {
-        scratch.keptUnits.elements[BestUnitCache.unit(log2Size)].cost = Int.max
+        scratch.unitSnapshots.elements[SnapshotSlot.unit(log2Size)].cost = Int.max
         motionEstimate = Int.max
         if type != .i && !mustBeIntra {
             if codeInter(x, y, log2Size: log2Size, since: start) { return true }
         }
         // If inter prediction needs no levels, intra prediction is rarely cheaper.
-        let inter = scratch.keptUnits.elements[BestUnitCache.unit(log2Size)]
+        let inter = scratch.unitSnapshots.elements[SnapshotSlot.unit(log2Size)]
         if inter.cost == Int.max || inter.hasLevels || preset.triesAllIntra {
             tryIntra(x, y, log2Size: log2Size, since: start)
         }
@@ -74,11 +74,11 @@ extension HEVCUnitCoder {
 
     /// Stores the unit that was coded last in its slot if it is the cheapest so far, and removes it from the tree.
     /// Returns whether it is the cheapest.
-    @inline(__always) mutating func keepIfBest(
+    @inline(__always) mutating func snapshotIfBest(
         _ unit: HEVCCodingUnit, _ coded: HEVCCoded, since start: HEVCTreePosition
     ) -> Bool {
-        let isBest = coded.cost < scratch.keptUnits.elements[BestUnitCache.unit(Int(unit.log2Size))].cost
-        if isBest { keep(unit, coded, since: start) }
+        let isBest = coded.cost < scratch.unitSnapshots.elements[SnapshotSlot.unit(Int(unit.log2Size))].cost
+        if isBest { snapshot(unit, coded, since: start) }
         rewind(to: start)
         return isBest
     }
@@ -94,12 +94,12 @@ extension HEVCUnitCoder {
             rewind(to: start)
             return
         }
-        _ = keepIfBest(whole, coded, since: start)
+        _ = snapshotIfBest(whole, coded, since: start)
         if log2Size == grid.log2MinCodingBlock && log2Size > grid.log2MinTransformBlock && log2Size == 3
             && preset.intraQuarters && coded.hasLevels,
             let (quarters, coded) = codeIntra(x, y, log2Size: log2Size, partition: .partNxN)
         {
-            _ = keepIfBest(quarters, coded, since: start)
+            _ = snapshotIfBest(quarters, coded, since: start)
         }
     }
 }

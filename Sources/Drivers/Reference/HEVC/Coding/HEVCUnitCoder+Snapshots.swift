@@ -1,5 +1,5 @@
 /// The slots for the best results, by the size of the block.
-enum BestUnitCache {
+enum SnapshotSlot {
     /// Returns the slot for a coding unit.
     static func unit(_ log2Size: Int) -> Int { log2Size &- 3 }
     /// Returns the slot for a transform block. 4×4 transform blocks are never stored.
@@ -7,14 +7,14 @@ enum BestUnitCache {
 }
 
 extension HEVCUnitCoder {
-    private func kept(_ slot: Int) -> HEVCBlockPlanes<Sample> {
-        HEVCBlockPlanes(scratch.keptSamples.elements + slot &* HEVCScratch<Sample>.samples)
+    private func snapshot(at slot: Int) -> HEVCBlockPlanes<Sample> {
+        HEVCBlockPlanes(scratch.sampleSnapshots.elements + slot &* HEVCScratch<Sample>.samples)
     }
 
     /// Stores a block of the reconstruction, all planes, in a slot.
-    func keepSamples(_ x: Int, _ y: Int, log2Size: Int, slot: Int) {
+    func snapshotSamples(_ x: Int, _ y: Int, log2Size: Int, slot: Int) {
         let size = 1 &<< log2Size
-        let block = kept(slot)
+        let block = snapshot(at: slot)
         let chroma = (y >> 1) &* planes.chromaStride &+ x >> 1
         HEVCBlock.copy(
             planes.luma + (y &* planes.stride &+ x), planes.stride, width: size, height: size, to: block.luma,
@@ -28,7 +28,7 @@ extension HEVCUnitCoder {
     }
 
     func restoreSamples(_ x: Int, _ y: Int, log2Size: Int, slot: Int) {
-        put(kept(slot), x, y, log2Size: log2Size)
+        put(snapshot(at: slot), x, y, log2Size: log2Size)
     }
 
     /// Copies a block, all planes, into the reconstruction.
@@ -47,15 +47,15 @@ extension HEVCUnitCoder {
     }
 
     /// Stores the levels of the block at (x, y), which are contiguous in z-scan order, in a slot.
-    func keepLevels(_ x: Int, _ y: Int, log2Size: Int, slot: Int) {
-        let stored = scratch.keptLevels.elements + slot &* HEVCLevels.count
+    func snapshotLevels(_ x: Int, _ y: Int, log2Size: Int, slot: Int) {
+        let stored = scratch.levelSnapshots.elements + slot &* HEVCLevels.count
         copyLevels(x, y, log2Size: log2Size) { elements, first, count, offset in
             (stored + offset).copy(from: elements + first, count: count)
         }
     }
 
     func restoreLevels(_ x: Int, _ y: Int, log2Size: Int, slot: Int) {
-        let stored = scratch.keptLevels.elements + slot &* HEVCLevels.count
+        let stored = scratch.levelSnapshots.elements + slot &* HEVCLevels.count
         copyLevels(x, y, log2Size: log2Size) { elements, first, count, offset in
             (elements + first).copy(from: stored + offset, count: count)
         }
@@ -73,38 +73,38 @@ extension HEVCUnitCoder {
 
     /// Stores the unit that was coded last, before it is committed, with its prediction units and nodes from `start`
     /// on.
-    mutating func keep(_ unit: HEVCCodingUnit, _ coded: HEVCCoded, since start: HEVCTreePosition) {
+    mutating func snapshot(_ unit: HEVCCodingUnit, _ coded: HEVCCoded, since start: HEVCTreePosition) {
         let log2Size = Int(unit.log2Size)
-        let slot = BestUnitCache.unit(log2Size)
-        var kept = HEVCKeptUnit()
-        kept.unit = unit
-        kept.nodeCount = nodeCount &- start.nodes
-        kept.predictionCount = predictionCount &- start.predictions
-        kept.hasLevels = coded.hasLevels
-        kept.cost = coded.cost
-        scratch.keptUnits.elements[slot] = kept
-        (scratch.keptPredictions.elements + 4 &* slot).copy(
-            from: predictions + start.predictions, count: kept.predictionCount)
-        (scratch.keptNodes.elements + HEVCCodingTree.nodeLimit &* slot).copy(
-            from: nodes + start.nodes, count: kept.nodeCount)
-        keepSamples(Int(unit.x), Int(unit.y), log2Size: log2Size, slot: slot)
-        if coded.hasLevels { keepLevels(Int(unit.x), Int(unit.y), log2Size: log2Size, slot: slot) }
+        let slot = SnapshotSlot.unit(log2Size)
+        var snapshot = HEVCUnitSnapshot()
+        snapshot.unit = unit
+        snapshot.nodeCount = nodeCount &- start.nodes
+        snapshot.predictionCount = predictionCount &- start.predictions
+        snapshot.hasLevels = coded.hasLevels
+        snapshot.cost = coded.cost
+        scratch.unitSnapshots.elements[slot] = snapshot
+        (scratch.predictionSnapshots.elements + 4 &* slot).copy(
+            from: predictions + start.predictions, count: snapshot.predictionCount)
+        (scratch.nodeSnapshots.elements + HEVCCodingTree.nodeLimit &* slot).copy(
+            from: nodes + start.nodes, count: snapshot.nodeCount)
+        snapshotSamples(Int(unit.x), Int(unit.y), log2Size: log2Size, slot: slot)
+        if coded.hasLevels { snapshotLevels(Int(unit.x), Int(unit.y), log2Size: log2Size, slot: slot) }
     }
 
     /// Restores the stored unit of a size at `start` of the tree, and returns it.
-    mutating func restore(log2Size: Int, to start: HEVCTreePosition) -> HEVCKeptUnit {
+    mutating func restore(log2Size: Int, to start: HEVCTreePosition) -> HEVCUnitSnapshot {
         rewind(to: start)
-        let slot = BestUnitCache.unit(log2Size)
-        let kept = scratch.keptUnits.elements[slot]
+        let slot = SnapshotSlot.unit(log2Size)
+        let snapshot = scratch.unitSnapshots.elements[slot]
         (predictions + start.predictions).copy(
-            from: scratch.keptPredictions.elements + 4 &* slot, count: kept.predictionCount)
+            from: scratch.predictionSnapshots.elements + 4 &* slot, count: snapshot.predictionCount)
         (nodes + start.nodes).copy(
-            from: scratch.keptNodes.elements + HEVCCodingTree.nodeLimit &* slot, count: kept.nodeCount)
-        predictionCount = start.predictions &+ kept.predictionCount
-        nodeCount = start.nodes &+ kept.nodeCount
-        let (x, y) = (Int(kept.unit.x), Int(kept.unit.y))
+            from: scratch.nodeSnapshots.elements + HEVCCodingTree.nodeLimit &* slot, count: snapshot.nodeCount)
+        predictionCount = start.predictions &+ snapshot.predictionCount
+        nodeCount = start.nodes &+ snapshot.nodeCount
+        let (x, y) = (Int(snapshot.unit.x), Int(snapshot.unit.y))
         restoreSamples(x, y, log2Size: log2Size, slot: slot)
-        if kept.hasLevels { restoreLevels(x, y, log2Size: log2Size, slot: slot) }
-        return kept
+        if snapshot.hasLevels { restoreLevels(x, y, log2Size: log2Size, slot: slot) }
+        return snapshot
     }
 }
