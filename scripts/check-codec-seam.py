@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """check-codec-seam.py [--print]: adds an unimplemented codec to a copy of the sources, and collects the files with
 compiler errors. They must be the files that docs/ADDING-A-CODEC.md lists. The script also rejects comparisons with one
-codec or profile, and `default:` in a switch over codecs or profiles, because they would silently treat every new codec
-like another one. It also rejects files that name a codec in another way (`?? .h264`, `"hevc"`, `AV_CODEC_ID_HEVC`) and
-are in no list of the page. `--print` prints the list for the page. The script takes about three minutes on two cores.
+codec or profile, patterns with one case (`if case .hevc`), codecs that are compared as text or as AVCodecID, and
+`default:` in a switch over codecs or profiles, because they would silently treat every new codec like another one. This
+holds for Sources and for Tests/TestOracles. It also rejects files that name a codec in another way (`?? .h264`,
+`"hevc"`) and are in no list of the page. `--print` prints the list for the page. The script takes about three minutes on
+two cores.
 """
 import pathlib
 import re
@@ -18,13 +20,24 @@ PAGE = ROOT / "docs/ADDING-A-CODEC.md"
 ENUMS = ["VideoCodec", "CodecProfile", "CodecTools", "CodecCapabilities", "StreamLevel", "SoftwareLibrary"]
 PROFILE = "(?:High|Main10|Main|ConstrainedBaseline)"
 COMPARISON = re.compile(rf"[=!]= *\.(h264|hevc){PROFILE}?\b|\.(h264|hevc){PROFILE}? *[=!]=")
+# The same in other forms. Drivers are not searched for them: their own codecs and buffers have cases of the same names.
+ONE_CASE = re.compile(
+    # A pattern with one case: `if case .hevc(let x) = y`, `for case .hevc in y`.
+    rf"\bcase\b[^:]*\.(h264|hevc){PROFILE}?\b[^:]*(?<![=!<>~])=(?!=)|\bfor case\b.*\.(h264|hevc){PROFILE}?\b"
+    # An optional that is nil for other codecs: `limits.hevc?.blocks`, `limits.hevc ?? x`.
+    r"|\.(h264|hevc)( *\?)"
+    # Text: `codecName == "hevc"`, `["h264"].contains(track.codecName)`, `VideoCodec(rawValue: codecName)`.
+    r'|codecName *[=!]= *("(h264|hevc)"|\w+(\.\w+)*\.rawValue)|"(h264|hevc)" *[=!]=|"(h264|hevc)"\]\.contains\([^)]*codecName'
+    r"|codecName\b.*VideoCodec\.init|VideoCodec(\.init)?\(rawValue:[^)]*codecName")
+# AVCodecIDs outside the switch of `VideoCodec.libavcodecID`.
+LIBAVCODEC_ID = re.compile(r"^(?!\s*case \.).*\bAV_CODEC_ID_(H264|HEVC)\b")
 # The case of a switch over codecs or profiles, or over a tuple with one of them.
 CASE = re.compile(rf"^\s*case [^:]*\.(h264|hevc){PROFILE}?\b")
 
 # Names of codecs in code. Texts for people are not searched.
 NAME = re.compile(
-    r"(?:(?<!\w)|Codec)\.(h264|hevc)(?!\w)|\.(h264|hevc)(High|Main|Main10|ConstrainedBaseline)\b|hevc\?\."
-    r'|"(h264|hevc|h265|avc1|hvc1|hev1|avcC|hvcC|x264|x265)"|AV_CODEC_ID_(H264|HEVC)')
+    r"(?:(?<!\w)|Codec)\.(h264|hevc)(?!\w)|\.(h264|hevc)(High|Main|Main10|ConstrainedBaseline)\b"
+    r'|"(h264|hevc|h265|avc1|hvc1|hev1|avcC|hvcC|x264|x265)"')
 # The parts that belong to one codec, and the drivers and readers, which have lists of their own.
 ONE_CODEC = re.compile(r"/(H264|HEVC)|/(AVC|H264|HEVC)[A-Z]|\+HEVC|/Drivers/|/BitstreamInspection/")
 
@@ -37,23 +50,34 @@ def unlisted(listed):
         if name in listed or ONE_CODEC.search(name):
             continue
         for number, line in enumerate(path.read_text().splitlines(), 1):
-            code = re.sub(r"^\s*case \.[^:]*:", "", line.split("//")[0])
-            if NAME.search(code):
+            if NAME.search(outside_cases(line)):
                 yield f"{name}:{number}: {line.strip()}"
                 break
 
 
+def outside_cases(line):
+    """Returns a line without its comment and without the case of a switch that it begins with."""
+    return re.sub(r"^\s*case \(?\.[^:]*:", "", line.split("//")[0])
+
+
+def searched():
+    """Returns the sources of the engine, the drivers and the judges of the tests."""
+    return sorted([*(ROOT / "Sources").rglob("*.swift"), *(ROOT / "Tests/TestOracles").rglob("*.swift")])
+
+
 def comparisons():
     """Yields the lines that compare with one codec or one profile."""
-    for path in sorted((ROOT / "Sources").rglob("*.swift")):
+    for path in searched():
+        is_driver = "/Drivers/" in str(path)
         for number, line in enumerate(path.read_text().splitlines(), 1):
-            if COMPARISON.search(line.split("//")[0]):
+            code = line.split("//")[0]
+            if COMPARISON.search(code) or not is_driver and (ONE_CASE.search(outside_cases(line)) or LIBAVCODEC_ID.search(code)):
                 yield f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
 
 
 def defaults():
     """Yields the lines with `default:` or `case _` in a switch whose cases are codecs or profiles."""
-    for path in sorted((ROOT / "Sources").rglob("*.swift")):
+    for path in searched():
         # Whether the innermost switches have a case of a codec, by the indentation of their cases.
         switches = {}
         for number, line in enumerate(path.read_text().splitlines(), 1):

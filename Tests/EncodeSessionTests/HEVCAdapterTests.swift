@@ -11,7 +11,12 @@ import VideoBase
 extension EncodeCapabilities {
     /// The part that only HEVC has, to change. Setting it makes the capabilities those of HEVC.
     var tools: HEVCCapabilities {
-        get { hevc ?? HEVCCapabilities() }
+        get {
+            switch coding {
+            case .h264: HEVCCapabilities()
+            case .hevc(let limits): limits
+            }
+        }
         set { coding = .hevc(newValue) }
     }
 }

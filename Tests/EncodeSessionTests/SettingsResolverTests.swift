@@ -14,7 +14,7 @@ import VideoBase
         _ profile: CodecProfile = .h264High, _ entryPoint: EntryPoint = .encodeSlice,
         _ change: (inout EncodeCapabilities) -> Void = { _ in }
     ) -> EncodeCapabilities {
-        var limits = EncodeCapabilities(profile: profile, entryPoint: entryPoint)
+        var limits = EncodeCapabilities(profile: profile, entryPoint: entryPoint, coding: .h264)
         limits.maxSize = VideoSize(width: 4096, height: 4096)
         limits.maxReferences0 = 4
         limits.maxSlices = 32

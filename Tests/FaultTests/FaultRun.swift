@@ -92,7 +92,11 @@ struct FaultRun {
     ) {
         self.rules = rules
         taken = frames
-        codec = configuration.codec == .hevc ? .hevc : .h264
+        codec =
+            switch configuration.encodedCodec {
+            case .h264: .h264
+            case .hevc: .hevc
+            }
         let inbox = Inbox()
         var limits = RecoveryLimits()
         limits.pictureNanoseconds = limitMilliseconds * 1_000_000

@@ -7,7 +7,7 @@ public enum AnnexBUnits {
 
     /// Whether a unit, with its start code of three bytes, is a coded slice.
     public static func isSlice(_ unit: [UInt8], _ codec: StreamCodec) -> Bool {
-        codec == .h264 ? [1, 5].contains(unit[3] & 31) : unit[3] >> 1 & 63 < 32
+        codec.isSlice(type: codec.unitType(unit[3]))
     }
 
     /// Returns H.264 units without the slices of the temporal layers above `layer`. A slice that follows no prefix NAL

@@ -45,7 +45,7 @@ public struct EncodedStream: Sendable {
                     + options + ["-o", output],
                 environment: [
                     "VAENC_REFERENCE_RECON": folder + "/recon.yuv", "VAENC_REFERENCE_PERSONALITY": personality,
-                    "VAENC_REFERENCE_HASH": codec == .hevc ? "md5" : nil,
+                    "VAENC_REFERENCE_HASH": codec.referenceHash,
                 ], timeout: timeout)
             guard result.status == 0 else {
                 throw Failure(
@@ -127,12 +127,12 @@ public struct EncodedStream: Sendable {
     public var sliceTypesByPicture: [[Int]] {
         var pictures: [[Int]] = []
         // The start code, the NAL unit header, then the first byte of the slice header.
-        let first = codec == .h264 ? 4 : 5
+        let first = 3 + codec.unitHeaderSize
         for i in stream.indices.dropLast(5) where stream[i] == 0 && stream[i + 1] == 0 && stream[i + 2] == 1 {
-            let type = Int(codec == .h264 ? stream[i + 3] & 31 : stream[i + 3] >> 1 & 63)
-            guard codec == .h264 ? type == 1 || type == 5 : type < 32 else { continue }
+            let type = codec.unitType(stream[i + 3])
+            guard codec.isSlice(type: type) else { continue }
             if stream[i + first] & 0x80 != 0 || pictures.isEmpty { pictures.append([]) }
-            pictures[pictures.count - 1].append(type)
+            pictures[pictures.count - 1].append(Int(type))
         }
         return pictures
     }

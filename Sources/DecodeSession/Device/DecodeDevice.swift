@@ -108,7 +108,7 @@ package import VideoBase
         let display = display
         let profiles = try display.watch.run("querying capabilities", on: display.vendor, scale: .setUp) {
             try display.profiles().filter { profile in
-                try profile.codecName == codec.rawValue && display.entryPoints(of: profile).contains(.decode)
+                try profile.codec == codec && display.entryPoints(of: profile).contains(.decode)
             }
         }
         let name = codec.standardName

@@ -52,9 +52,10 @@ struct SliceBuffers {
 extension EncodeSettings {
     /// Returns the adapter of the stream's codec.
     func adapter() -> any CodecAdapter {
-        switch tools {
-        case .h264(let tools): H264Adapter(self, tools)
-        case .hevc(let tools): HEVCAdapter(self, tools)
+        switch (tools, level) {
+        case (.h264(let tools), .h264(let level, _)): H264Adapter(self, tools, level)
+        case (.hevc(let tools), .hevc(let level, let tier)): HEVCAdapter(self, tools, level, tier)
+        case (.h264, .hevc), (.hevc, .h264): preconditionFailure("the tools and the level are of different codecs")
         }
     }
 }

@@ -32,15 +32,20 @@ enum StreamLevel: Sendable, Hashable {
         all(profile, tier).filter { $0.number == level.tenths }
     }
 
-    /// The tier; nil for H.264.
-    var tier: Tier? { if case .hevc(_, let tier) = self { tier } else { nil } }
+    /// The tier; nil if the codec has none.
+    var tier: Tier? {
+        switch self {
+        case .h264: nil
+        case .hevc(_, let tier): tier
+        }
+    }
 
-    /// The H.264 level; the highest one if this is a level of another codec.
-    var h264: H264Syntax.Level { if case .h264(let level, _) = self { level } else { .highest } }
-
-    /// The HEVC level; the highest one if this is a level of another codec.
-    var hevc: (level: HEVCSyntax.Level, tier: Tier) {
-        if case .hevc(let level, let tier) = self { (level, tier) } else { (.highest, .high) }
+    /// The same level in the Main tier; the level itself if the codec has no tiers.
+    var inMainTier: StreamLevel {
+        switch self {
+        case .h264: self
+        case .hevc(let level, _): .hevc(level, .main)
+        }
     }
 
     var number: Int {

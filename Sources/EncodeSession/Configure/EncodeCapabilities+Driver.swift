@@ -56,7 +56,7 @@ extension EncodeCapabilities {
         let height = [attributes.maxPictureHeight, surfaces?.maxHeight].compactMap { $0 }.filter { $0 > 0 }.min()
         if let width, let height { maxSize = VideoSize(width: width, height: height) }
         switch profile.codec {
-        case .h264: break
+        case .h264: coding = .h264
         case .hevc:
             coding = .hevc(
                 HEVCCapabilities(

@@ -66,21 +66,17 @@ package struct EncodeCapabilities: Sendable, Hashable {
     /// Whether all pictures get the QP in pic_init_qp of the first picture; the driver ignores slice_qp_delta.
     var hasOneQP = false
     /// The limits that only the profile's codec has.
-    var coding = CodecCapabilities.h264
-
-    /// The part that only HEVC has; nil for other codecs.
-    var hevc: HEVCCapabilities? { if case .hevc(let limits) = coding { limits } else { nil } }
+    var coding: CodecCapabilities
 
     /// The number of references of a P picture. With two equal lists, both must hold them.
     var predictedReferences: Int {
-        hevc?.needsTwoLists == true ? min(maxReferences0, maxReferences1) : maxReferences0
+        coding.needsTwoLists ? min(maxReferences0, maxReferences1) : maxReferences0
     }
 
     /// The number of pictures shown later that a B picture may predict from.
     var futureReferences: Int {
-        guard let hevc else { return maxReferences1 }
-        guard hevc.predictsFromFuture else { return 0 }
-        return hevc.maxDifferingReferences0 == nil ? maxReferences1 : min(maxReferences1, 1)
+        guard coding.predictsFromFuture else { return 0 }
+        return coding.maxDifferingReferences0 == nil ? maxReferences1 : min(maxReferences1, 1)
     }
 
     /// Whether the driver uses our slice headers, so that vaenc chooses the lists and the marking.
@@ -97,6 +93,46 @@ enum CodecCapabilities: Sendable, Hashable {
         switch self {
         case .h264: "macroblock"
         case .hevc: "coding tree block"
+        }
+    }
+
+    /// Whether P pictures must use B slices with two equal lists.
+    var needsTwoLists: Bool {
+        switch self {
+        case .h264: false
+        case .hevc(let limits): limits.needsTwoLists
+        }
+    }
+
+    /// Whether B pictures may refer to pictures shown after them.
+    var predictsFromFuture: Bool {
+        switch self {
+        case .h264: true
+        case .hevc(let limits): limits.predictsFromFuture
+        }
+    }
+
+    /// The maximum number of list 0 references of a B picture whose lists differ; nil: the same as for other pictures.
+    var maxDifferingReferences0: Int? {
+        switch self {
+        case .h264: nil
+        case .hevc(let limits): limits.maxDifferingReferences0
+        }
+    }
+
+    /// Whether deblocking can be disabled.
+    var deblockingDisable: Bool {
+        switch self {
+        case .h264: true
+        case .hevc(let limits): limits.deblockingDisable
+        }
+    }
+
+    /// The minimum number of blocks in a slice.
+    var minSliceBlocks: Int {
+        switch self {
+        case .h264: 1
+        case .hevc(let limits): limits.minSliceBlocks
         }
     }
 }

@@ -79,8 +79,8 @@ extension SettingsResolver {
                 "lowest for the size, rate and references"
             }
         report.add("level", asked: try askedLevels(limits.profile).first?.numberName, used: used.numberName, why: reason)
-        guard case .hevc(let level, let tier) = used else { return }
-        let main = StreamLevel.hevc(level, .main)
+        guard let tier = used.tier else { return }
+        let main = used.inMainTier
         let cause =
             if rate.maxBitrate > main.maxBitrate {
                 "\(most)"

@@ -12,7 +12,7 @@ extension SettingsResolver {
             report.add("deblocking", asked: nil, used: "on", why: .standard)
             return Deblocking()
         }
-        let isStuck = limits.hevc?.deblockingDisable == false && !wanted.isOn
+        let isStuck = !limits.coding.deblockingDisable && !wanted.isOn
         let used = limits.takesSliceHeaders && !isStuck ? wanted : Deblocking()
         report.add(
             "deblocking", asked: name(wanted), used: name(used),

@@ -11,7 +11,7 @@ extension SettingsResolver {
         }
         var firstRows = partition()
         // The last slice is the smallest.
-        while most > 1, (rows - (firstRows.last ?? 0)) * grid.columns < limits.hevc?.minSliceBlocks ?? 1 {
+        while most > 1, (rows - (firstRows.last ?? 0)) * grid.columns < limits.coding.minSliceBlocks {
             most -= 1
             firstRows = partition()
         }

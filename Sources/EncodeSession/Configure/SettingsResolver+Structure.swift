@@ -23,7 +23,7 @@ extension SettingsResolver {
             reasons.longTerm = reasons.longTerm ?? "limited by `references`"
         }
         let used = wanted.fitted(
-            list0: limits.predictedReferences, listB0: limits.hevc?.maxDifferingReferences0,
+            list0: limits.predictedReferences, listB0: limits.coding.maxDifferingReferences0,
             list1: limits.futureReferences, storage: min(limits.maxStored, room))
         reasons.rest =
             room < limits.maxStored && wanted.storage > room ? "limit of level \(level.name)" : "driver limit"

@@ -29,7 +29,11 @@ extension MediaInput {
     /// stream, or detects MP3.
     static func isScalableStream(_ reader: ByteReader) throws -> Bool {
         let head = try reader.peek(4096)
-        guard let kind = StreamKind(head: head), kind.framing == .annexB, case .h264? = kind.codec else { return false }
+        guard let kind = StreamKind(head: head), kind.framing == .annexB else { return false }
+        switch kind.codec {
+        case .h264: break
+        case .hevc, nil: return false
+        }
         let headers = AnnexB.units(in: head.span).map { head[$0.lowerBound] }
         // forbidden_zero_bit must be 0, and a stream begins with an SPS or a delimiter.
         guard let first = headers.first, [7, 9].contains(first & 31), !headers.contains(where: { $0 & 0x80 != 0 }) else {

@@ -127,9 +127,11 @@ struct LastPictureCheck {
     /// Returns nil if no check is needed: other codecs' decoders report missing data, and other containers state packet
     /// sizes.
     init?(_ demuxer: Demuxer) {
-        guard unsafe demuxer.parameters.pointee.codec_id == AV_CODEC_ID_HEVC,
-            ["hevc", "mpegts"].contains(demuxer.stream.container)
-        else { return nil }
+        switch unsafe VideoCodec(libavcodecID: demuxer.parameters.pointee.codec_id) {
+        case .hevc: break
+        case .h264, nil: return nil
+        }
+        guard ["hevc", "mpegts"].contains(demuxer.stream.container) else { return nil }
         self.demuxer = demuxer
         unsafe held = demuxer.av.pointee.av_packet_alloc!()
         unsafe spare = demuxer.av.pointee.av_packet_alloc!()

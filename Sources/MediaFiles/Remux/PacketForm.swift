@@ -26,7 +26,7 @@ struct PacketForm {
     init(_ track: MediaTrack, from container: String, to format: OutputFormat, codec: VideoCodec) throws {
         source = track
         describesOnce = format.ofFile(codec) != .ts
-        let needsDelimiters = format == .ts && track.codecName == "hevc"
+        let needsDelimiters = format == .ts && track.codec?.needsTransportDelimiters == true
         // The lengths of `avcc` are computed from start codes.
         let hasStartCodes = format == .avcc || !format.isLengthPrefixed(codec)
         byteStream = hasStartCodes ? ByteStreamPackets(track, isDelimited: needsDelimiters) : nil

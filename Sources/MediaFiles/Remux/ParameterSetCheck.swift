@@ -1,5 +1,5 @@
 import BitstreamInspection
-import CLibAV
+import VideoBase
 
 /// Checks the parameter sets of HEVC tracks with start codes. libavformat creates the hvcC record from them, and reads
 /// for minutes if a damaged set announces millions of entries.
@@ -7,7 +7,10 @@ enum ParameterSetCheck {
     /// Returns the first fault of the track's parameter sets; nil if there is none, and for other codecs and for
     /// records.
     static func damage(of track: MediaTrack) -> String? {
-        guard unsafe track.stream.pointee.codecpar.pointee.codec_id == AV_CODEC_ID_HEVC else { return nil }
+        switch track.codec {
+        case .hevc: break
+        case .h264, nil: return nil
+        }
         let sets = track.extradata
         // An hvcC record begins with 1 and has at least 23 bytes.
         guard sets.count > 4, sets[0] == 0 else { return nil }

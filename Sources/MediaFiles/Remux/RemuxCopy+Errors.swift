@@ -48,7 +48,7 @@ extension RemuxCopy {
     var untimed: VaencError {
         // The stream itself contains the order of the pictures, and a reader of the bare stream computes the times.
         let bare = tracks.lazy.compactMap { $0 }.first { $0.isVideo }
-            .flatMap { VideoCodec(rawValue: $0.track.codecName)?.fileExtension }
+            .flatMap { $0.track.codec?.fileExtension }
         return VaencError(
             .badInput, "\(input.name) lacks presentation times, which a container needs",
             remedy: bare.map {

@@ -15,7 +15,7 @@ struct RemuxOutput {
 
     /// - Parameter codec: The codec of the pictures.
     init(_ format: OutputFormat, _ plan: RemuxPlan, to destination: any SinkDestination, codec: VideoCodec) throws {
-        let first = plan.tracks.first.flatMap { VideoCodec(rawValue: $0.codecName) }
+        let first = plan.tracks.first?.codec
         muxer = try Muxer(format: format.holdsTracks ? format.muxerName : first?.rawValue ?? format.muxerName, destination)
         muxerOptions = format.muxerOptions(
             codec,

@@ -76,7 +76,7 @@ struct RemuxPlan {
             }
             // This is a bare output. For containers the track was rejected above.
             let bare = all.lazy.filter { $0.kind == .video && !$0.isAttachedPicture }
-                .compactMap { VideoCodec(rawValue: $0.codecName)?.fileExtension }.first
+                .compactMap { $0.codec?.fileExtension }.first
             throw VaencError(
                 .usage, "\(format.rawValue) can contain nothing of \(input.name): \(why)",
                 remedy: bare.map { "end the output's name in .\($0)" } ?? Self.remedy(all, isSurplus: false))
@@ -108,7 +108,7 @@ struct RemuxPlan {
     /// decoded.
     private static func checkParameterSets(_ track: MediaTrack, _ name: String) throws {
         let parameters = unsafe track.stream.pointee.codecpar!
-        guard track.kind == .video, !track.isAttachedPicture, ["h264", "hevc"].contains(track.codecName),
+        guard track.kind == .video, !track.isAttachedPicture, track.codec != nil,
             unsafe parameters.pointee.width <= 0 || parameters.pointee.height <= 0
         else { return }
         throw InputContext.unreadable(
@@ -128,8 +128,7 @@ struct RemuxPlan {
         let name = format.rawValue
         let kind = track.isAttachedPicture ? MediaTrack.Kind.attachment : track.kind
         if !format.holdsTracks {
-            let codec = VideoCodec(rawValue: track.codecName)
-            guard kind == .video, let codec else { return "\(name) can contain only H.264 or HEVC" }
+            guard kind == .video, let codec = track.codec else { return "\(name) can contain only H.264 or HEVC" }
             if let named, named != codec { return "the output's name means another codec" }
             return counts[.video, default: 0] > 0 ? "\(name) can contain only one stream" : nil
         }

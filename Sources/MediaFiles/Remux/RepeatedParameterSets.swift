@@ -12,7 +12,7 @@ struct RepeatedParameterSets {
 
     /// Returns nil for tracks of other codecs, and if the header has no sequence parameter set with a start code.
     init?(_ track: MediaTrack) {
-        guard let codec = VideoCodec(rawValue: track.codecName) else { return nil }
+        guard let codec = track.codec else { return nil }
         self.codec = codec
         sets = Self.sets(of: track.extradata, codec)
         if sets.isEmpty { return nil }
@@ -25,7 +25,7 @@ struct RepeatedParameterSets {
     /// Whether a track's pictures are not described: neither its header nor its first packet has a sequence parameter
     /// set.
     static func areMissing(_ track: MediaTrack, first packet: TrackPacket) -> Bool {
-        guard let codec = VideoCodec(rawValue: track.codecName), !track.isAttachedPicture else { return false }
+        guard let codec = track.codec, !track.isAttachedPicture else { return false }
         let header = track.extradata
         // A decoder configuration record begins with 1. The packets then have length prefixes.
         return header.first != 1 && sets(of: header, codec).isEmpty && !hasSequence(packet.bytes, codec)

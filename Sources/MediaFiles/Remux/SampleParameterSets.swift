@@ -20,9 +20,12 @@ struct SampleParameterSets {
     /// header has no parameter sets.
     /// - Throws: If there is no memory.
     init?(_ track: MediaTrack) throws {
+        switch track.codec {
+        case .hevc: break
+        case .h264, nil: return nil
+        }
         let parameters = unsafe track.stream.pointee.codecpar!
-        guard unsafe parameters.pointee.codec_id == AV_CODEC_ID_HEVC, track.kind == .video, !track.isAttachedPicture,
-            !Self.keptTags.contains(unsafe parameters.pointee.codec_tag)
+        guard track.kind == .video, !track.isAttachedPicture, !Self.keptTags.contains(unsafe parameters.pointee.codec_tag)
         else { return nil }
         var header = track.extradata
         if header.first == 1, let configuration = try? DecoderConfiguration(record: header, codec: .hevc) {

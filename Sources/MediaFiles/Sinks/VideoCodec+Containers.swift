@@ -6,7 +6,7 @@ extension VideoCodec {
     /// Selects the codec that determines the form of HLS segments. A codec whose segments are not MPEG-TS takes
     /// precedence.
     init(ofPicturesIn tracks: [MediaTrack]) {
-        let codecs = tracks.compactMap { VideoCodec(rawValue: $0.codecName) }
+        let codecs = tracks.compactMap(\.codec)
         self = codecs.first { $0.segmentFormat != .ts } ?? codecs.first ?? .assumedForUnknownStreams
     }
 

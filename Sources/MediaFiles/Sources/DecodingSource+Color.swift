@@ -25,8 +25,11 @@ extension DecodingSource {
     /// Whether gray samples without a described range have the full range, as in image files and as libswscale writes
     /// them. Codecs with a default range in their standard are excluded: it is the limited range.
     private static func holdsFullRangeGray(_ parameters: AVCodecParameters, _ av: UnsafePointer<VaencLibAV>) -> Bool {
-        unsafe AVPixelFormat(rawValue: parameters.format).isGray(av)
-            && ![AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_AV1].contains(unsafe parameters.codec_id)
+        guard unsafe AVPixelFormat(rawValue: parameters.format).isGray(av) else { return false }
+        return switch unsafe VideoCodec(libavcodecID: parameters.codec_id) {
+        case .h264, .hevc: false
+        case nil: unsafe parameters.codec_id != AV_CODEC_ID_AV1
+        }
     }
 
     /// Returns the description of the input. Y4M is described by its samples, other files by their codec.

@@ -62,6 +62,9 @@ public import VideoBase
         unsafe String(cString: av.pointee.avcodec_get_name!(stream.pointee.codecpar.pointee.codec_id)!)
     }
 
+    /// The codec of pictures; nil if it is neither H.264 nor HEVC.
+    var codec: VideoCodec? { unsafe VideoCodec(libavcodecID: stream.pointee.codecpar.pointee.codec_id) }
+
     /// Returns the track's name in reports.
     ///
     /// - Parameter index: The index of the stream in its file.

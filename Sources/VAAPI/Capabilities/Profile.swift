@@ -39,23 +39,31 @@ public struct Profile: RawRepresentable, Sendable, Hashable, CustomStringConvert
     }
 
     /// The codec, or nil if vaenc does not encode it.
-    public var codec: VideoCodec? { codecName.flatMap(VideoCodec.init(rawValue:)) }
+    public var codec: VideoCodec? { VideoCodec.allCases.first { $0.standard == standard } }
 
     /// The name of the coding standard in reports: `h264`, `hevc`, `av1`, …; nil if the profile belongs to no standard
     /// (for example, video processing).
-    public var codecName: String? {
+    public var codecName: String? { standard?.rawValue }
+
+    /// A coding standard with profiles in `va.h`. The raw value is the name in reports.
+    fileprivate enum Standard: String {
+        case mpeg2, mpeg4, h264, vc1, h263, jpeg, vp8, hevc, vp9, av1, vvc
+    }
+
+    /// The coding standard; nil if the profile belongs to none.
+    private var standard: Standard? {
         switch rawValue {
-        case 0, 1: "mpeg2"
-        case 2...4: "mpeg4"
-        case 5...7, 13, 15, 16, 36: "h264"
-        case 8...10: "vc1"
-        case 11: "h263"
-        case 12: "jpeg"
-        case 14: "vp8"
-        case 17, 18, 23...31, 34: "hevc"
-        case 19...22: "vp9"
-        case 32, 33: "av1"
-        case 37, 38: "vvc"
+        case 0, 1: .mpeg2
+        case 2...4: .mpeg4
+        case 5...7, 13, 15, 16, 36: .h264
+        case 8...10: .vc1
+        case 11: .h263
+        case 12: .jpeg
+        case 14: .vp8
+        case 17, 18, 23...31, 34: .hevc
+        case 19...22: .vp9
+        case 32, 33: .av1
+        case 37, 38: .vvc
         default: nil
         }
     }
@@ -79,6 +87,16 @@ public struct Profile: RawRepresentable, Sendable, Hashable, CustomStringConvert
         30: "HEVCSccMain10", 31: "HEVCSccMain444", 32: "AV1Profile0", 33: "AV1Profile1", 34: "HEVCSccMain444_10",
         35: "Protected", 36: "H264High10", 37: "VVCMain10", 38: "VVCMultilayerMain10",
     ]
+}
+
+extension VideoCodec {
+    /// The coding standard of the codec's profiles.
+    fileprivate var standard: Profile.Standard {
+        switch self {
+        case .h264: .h264
+        case .hevc: .hevc
+        }
+    }
 }
 
 /// A VAEntrypoint, identified by its number in `va.h`.

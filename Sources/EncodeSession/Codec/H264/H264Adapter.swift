@@ -13,9 +13,9 @@ struct H264Adapter: CodecAdapter {
         /// The macroblocks of each slice.
         let slices: [Range<Int>]
 
-        init(_ settings: EncodeSettings, _ tools: H264Tools) {
+        init(_ settings: EncodeSettings, _ tools: H264Tools, _ level: Level) {
             self.settings = settings
-            headers = H264StreamHeaders(settings, tools)
+            headers = H264StreamHeaders(settings, tools, level)
             slices = settings.sliceBlocks
         }
     }
@@ -23,8 +23,8 @@ struct H264Adapter: CodecAdapter {
     let stream: Stream
     private var references: H264ReferenceState
 
-    init(_ settings: EncodeSettings, _ tools: H264Tools) {
-        stream = Stream(settings, tools)
+    init(_ settings: EncodeSettings, _ tools: H264Tools, _ level: Level) {
+        stream = Stream(settings, tools, level)
         let sps = stream.headers.sps
         references = H264ReferenceState(
             references: sps.max_num_ref_frames, longTermReferences: settings.structure.longTermReferences,

@@ -17,7 +17,7 @@ struct H264StreamHeaders: Sendable {
     let buffer: BufferModel?
     let hasLayers: Bool
 
-    init(_ settings: EncodeSettings, _ tools: H264Tools) {
+    init(_ settings: EncodeSettings, _ tools: H264Tools, _ level: Level) {
         let intraOnly = settings.structure.keyInterval == 1
         var vui = VUIParameters(
             sampleAspectRatio: settings.sampleAspectRatio, color: settings.color, frameRate: settings.frameRate,
@@ -28,7 +28,7 @@ struct H264StreamHeaders: Sendable {
             HRDParameters(bitrate: BitsPerSecond($0.bitrate), cpbSize: $0.size, isConstant: $0.isConstant)
         }
         var sps = SequenceParameterSet(
-            profile: settings.profile, level: settings.level.h264, size: settings.size, codedSize: settings.grid.coded,
+            profile: settings.profile, level: level, size: settings.size, codedSize: settings.grid.coded,
             references: settings.structure.storage, hasBFrames: settings.structure.bFrames > 0, vui: vui)
         sps.gaps_in_frame_num_value_allowed_flag = settings.structure.allowsFrameNumGaps
         self.sps = sps

@@ -13,9 +13,9 @@ struct HEVCAdapter: CodecAdapter {
         /// The coding tree blocks of each slice.
         let slices: [Range<Int>]
 
-        init(_ settings: EncodeSettings, _ tools: HEVCTools) {
+        init(_ settings: EncodeSettings, _ tools: HEVCTools, _ level: Level, _ tier: Tier) {
             self.settings = settings
-            headers = HEVCStreamHeaders(settings, tools)
+            headers = HEVCStreamHeaders(settings, tools, level, tier)
             slices = settings.sliceBlocks
         }
     }
@@ -23,8 +23,8 @@ struct HEVCAdapter: CodecAdapter {
     let stream: Stream
     private var references: HEVCReferenceState
 
-    init(_ settings: EncodeSettings, _ tools: HEVCTools) {
-        stream = Stream(settings, tools)
+    init(_ settings: EncodeSettings, _ tools: HEVCTools, _ level: Level, _ tier: Tier) {
+        stream = Stream(settings, tools, level, tier)
         references = HEVCReferenceState(
             longTermReferences: settings.structure.longTermReferences,
             log2_max_pic_order_cnt_lsb: stream.headers.sps.log2_max_pic_order_cnt_lsb)

@@ -17,7 +17,7 @@ struct HEVCStreamHeaders: Sendable {
     /// Whether P pictures use B slices with two equal lists.
     let hasTwoLists: Bool
 
-    init(_ settings: EncodeSettings, _ tools: HEVCTools) {
+    init(_ settings: EncodeSettings, _ tools: HEVCTools, _ level: Level, _ tier: Tier) {
         let structure = settings.structure
         buffer = settings.buffer
         hasTwoLists = tools.hasTwoLists
@@ -25,8 +25,7 @@ struct HEVCStreamHeaders: Sendable {
         let ordering = SubLayerOrdering(
             max_dec_pic_buffering: structure.storage + 1, max_num_reorder_pics: structure.reorderDepth)
         let subLayers = [SubLayerOrdering](repeating: ordering, count: structure.temporalLayers)
-        let (level, tier) = settings.level.hevc
-        sps = Self.sequenceSet(settings, limits: tools.limits, subLayers: subLayers)
+        sps = Self.sequenceSet(settings, level, tier, limits: tools.limits, subLayers: subLayers)
         vps = VideoParameterSet(
             profileTierLevel: ProfileTierLevel(profile: settings.profile, tier: tier, level: level),
             subLayers: subLayers)
@@ -37,7 +36,7 @@ struct HEVCStreamHeaders: Sendable {
     }
 
     private static func sequenceSet(
-        _ settings: EncodeSettings, limits: HEVCCapabilities, subLayers: [SubLayerOrdering]
+        _ settings: EncodeSettings, _ level: Level, _ tier: Tier, limits: HEVCCapabilities, subLayers: [SubLayerOrdering]
     ) -> SequenceParameterSet {
         var vui = VUIParameters(
             sampleAspectRatio: settings.sampleAspectRatio, color: settings.color, frameRate: settings.frameRate)
@@ -49,7 +48,6 @@ struct HEVCStreamHeaders: Sendable {
         // DriverQuirk.findsHRDAfterTicks. The value is correct, because picture order counts rise
         // by one per frame.
         if vui.hrd != nil, settings.hasFixedFrameRate { vui.vui_num_ticks_poc_diff_one = 1 }
-        let (level, tier) = settings.level.hevc
         var sps = SequenceParameterSet(
             profile: settings.profile, tier: tier, level: level, size: settings.size, codedSize: settings.grid.coded,
             subLayers: subLayers, vui: vui)
