@@ -105,7 +105,7 @@ extension CompressionSession {
         var plain = configuration
         for (property, value) in values {
             guard value?.isFinite != false, property.write(&plain, value) else {
-                if property.type == "name", let text = value?.asString {
+                if property.type == .name, let text = value?.asString {
                     throw VaencError(
                         .usage, "\(property.name) has no value “\(text)”", remedy: "use one of the choices that the list of supported properties has")
                 }

@@ -16,16 +16,16 @@ import VAAPI
     private func sample(_ property: SupportedProperty) -> PropertyValue {
         switch property.type {
         // These switches of VideoToolbox are on by default.
-        case "boolean":
+        case .boolean:
             if let only = property.choices?.first { return .bool(only == "true") }
             return .bool(!["AllowFrameReordering", "AllowTemporalCompression"].contains(property.name))
-        case "integer": return .integer(property.choices?.last.flatMap { Int($0) } ?? min(Int(property.minimum ?? 1) + 3, Int(property.maximum ?? 50)))
-        case "bits per second": return 700_000
-        case "number": return .number(2.5)
-        case "ratio": return "30000/1001"
-        case MasteringDisplay.propertyTypeName: return "G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)"
-        case ContentLight.propertyTypeName: return "1000,400"
-        case "name": return .string(property.choices?.last ?? "")
+        case .integer: return .integer(property.choices?.last.flatMap { Int($0) } ?? min(Int(property.minimum ?? 1) + 3, Int(property.maximum ?? 50)))
+        case .bitsPerSecond: return 700_000
+        case .number: return .number(2.5)
+        case .ratio: return "30000/1001"
+        case .masteringDisplay: return "G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)"
+        case .contentLight: return "1000,400"
+        case .name: return .string(property.choices?.last ?? "")
         default: return property.name == "DataRateLimits" ? [100_000, 1.0] : [0, 0, 32, 32, -3]
         }
     }
@@ -107,7 +107,7 @@ import VAAPI
             #expect(category { try session.set(named: property.name, to: .list([true])) } == .usage, "\(property.name)")
             try session.set(named: property.name, to: nil)
             if let high = property.maximum {
-                let beyond: PropertyValue = property.type == "number" ? .number(high + 1) : .integer(Int(high) + 1)
+                let beyond: PropertyValue = property.type == .number ? .number(high + 1) : .integer(Int(high) + 1)
                 let isPossible = high + 1 <= Self.highest[property.name] ?? .infinity
                 #expect(category { try session.set(named: property.name, to: beyond) } == (isPossible ? .unavailable : .usage), "\(property.name)")
             }

@@ -161,12 +161,12 @@ import VideoBase
     private static func bounds(_ property: SupportedProperty?) -> [PropertyValue] {
         guard let property else { return [] }
         switch property.type {
-        case Int.propertyTypeName, BitsPerSecond.propertyTypeName:
+        case .integer, .bitsPerSecond:
             if let choices = property.choices { return choices.compactMap { Int($0).map { .integer($0) } } }
             return [property.minimum, property.maximum].compactMap { $0.map { .integer(Int($0)) } }
-        case Duration.propertyTypeName, Rational.propertyTypeName:
+        case .number, .ratio:
             return [property.minimum, property.maximum].compactMap { $0.map { .number($0) } }
-        case Bool.propertyTypeName: return [true, false]
+        case .boolean: return [true, false]
         default: return (property.choices ?? []).map { .string($0) }
         }
     }

@@ -28,8 +28,8 @@ public struct RemuxReport: Sendable, Hashable {
     public struct Stream: Sendable, Hashable, Encodable {
         /// The index of the stream in the input.
         public var index: Int
-        /// The kind: `video`, `audio`, `subtitle`, `data` or `attachment`.
-        public var kind: String
+        /// The kind of the stream.
+        public var kind: MediaTrack.Kind
         /// libavcodec's name of the codec.
         public var codec: String
         /// The number of packets that were copied.
@@ -45,7 +45,7 @@ public struct RemuxReport: Sendable, Hashable {
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(index, forKey: .index)
-            try container.encode(kind, forKey: .kind)
+            try container.encode(kind.rawValue, forKey: .kind)
             try container.encode(codec, forKey: .codec)
             try container.encode(packets, forKey: .packets)
             try container.encode(bytes, forKey: .bytes)

@@ -28,7 +28,7 @@ struct RemuxPlan {
         timeCode = all.enumerated().lazy.compactMap { $1.kind == .video ? $1.metadata(index: $0).timeCode : nil }.first
             ?? StreamMetadata(index: 0, kind: .data, tags: tags, disposition: 0).timeCode
         for (index, stored) in all.enumerated() {
-            var stream = RemuxReport.Stream(index: index, kind: stored.kind.rawValue, codec: stored.codecName)
+            var stream = RemuxReport.Stream(index: index, kind: stored.kind, codec: stored.codecName)
             let isCover = format == .mkv && stored.isAttachedPicture
             let track = isCover ? unsafe try .attachedCover(input.context.pointee.streams[index]!, av) ?? stored : stored
             let why = try Self.rejectionReason(track, in: format, named: named, counts: counts)
@@ -67,7 +67,7 @@ struct RemuxPlan {
             effective.append(EffectiveEntry(option: name, asked: EffectiveEntry.copied, used: "left out", why: .explained(why)))
         }
         guard tracks.contains(where: { $0.kind == .video || $0.kind == .audio }) else {
-            let kinds = [MediaTrack.Kind.video.rawValue, MediaTrack.Kind.audio.rawValue]
+            let kinds = [MediaTrack.Kind.video, .audio]
             let reasons = kinds.compactMap { kind in report.first { $0.kind == kind }?.leftOut }
             guard let why = reasons.first else {
                 throw VaencError(

@@ -85,8 +85,8 @@ extension PropertyValue {
 
 /// A Swift type that a property's value can have.
 protocol PropertyType: Sendable, Hashable {
-    /// The name of the type in lists of properties, for example `integer`.
-    static var propertyTypeName: String { get }
+    /// The kind of the value in lists of properties.
+    static var propertyKind: PropertyKind { get }
     /// Creates a value; nil if the property value has another type.
     init?(propertyValue: PropertyValue)
     /// The value without its Swift type.
@@ -94,7 +94,7 @@ protocol PropertyType: Sendable, Hashable {
 }
 
 extension Bool: PropertyType {
-    static var propertyTypeName: String { "boolean" }
+    static var propertyKind: PropertyKind { .boolean }
     init?(propertyValue: PropertyValue) {
         guard case .bool(let value) = propertyValue else { return nil }
         self = value
@@ -103,7 +103,7 @@ extension Bool: PropertyType {
 }
 
 extension Int: PropertyType {
-    static var propertyTypeName: String { "integer" }
+    static var propertyKind: PropertyKind { .integer }
     init?(propertyValue: PropertyValue) {
         guard let value = propertyValue.asInteger else { return nil }
         self = value
@@ -113,7 +113,7 @@ extension Int: PropertyType {
 
 /// The value is a number of seconds.
 extension Duration: PropertyType {
-    static var propertyTypeName: String { "number" }
+    static var propertyKind: PropertyKind { .number }
     init?(propertyValue: PropertyValue) {
         guard let value = propertyValue.asNumber else { return nil }
         self.init(clampedSeconds: value)
@@ -128,7 +128,7 @@ extension Duration: PropertyType {
 }
 
 extension String: PropertyType {
-    static var propertyTypeName: String { "string" }
+    static var propertyKind: PropertyKind { .string }
     init?(propertyValue: PropertyValue) {
         guard let value = propertyValue.asString else { return nil }
         self = value
@@ -137,7 +137,7 @@ extension String: PropertyType {
 }
 
 extension BitsPerSecond: PropertyType {
-    static var propertyTypeName: String { "bits per second" }
+    static var propertyKind: PropertyKind { .bitsPerSecond }
     init?(propertyValue: PropertyValue) {
         guard let value = propertyValue.asInteger else { return nil }
         self.init(value)
@@ -147,7 +147,7 @@ extension BitsPerSecond: PropertyType {
 
 /// A property value that is an integer, a number, or text such as `30000/1001`.
 extension Rational: PropertyType {
-    static var propertyTypeName: String { "ratio" }
+    static var propertyKind: PropertyKind { .ratio }
     init?(propertyValue: PropertyValue) {
         switch propertyValue {
         case .integer(let value): self.init(value)
@@ -178,7 +178,7 @@ extension Rational: PropertyType {
 
 /// Enumerations are represented by the names of their cases.
 extension PropertyType where Self: RawRepresentable & CaseIterable, RawValue == String {
-    static var propertyTypeName: String { "name" }
+    static var propertyKind: PropertyKind { .name }
     init?(propertyValue: PropertyValue) {
         guard let name = propertyValue.asString else { return nil }
         self.init(rawValue: name)
@@ -196,7 +196,7 @@ extension VideoCodec: PropertyType {}
 
 /// The text is in x265's notation: chromaticities in units of 0.00002, luminances in units of 0.0001 cd/m².
 extension MasteringDisplay: PropertyType {
-    static var propertyTypeName: String { "G(x,y)B(x,y)R(x,y)WP(x,y)L(max,min)" }
+    static var propertyKind: PropertyKind { .masteringDisplay }
     init?(propertyValue: PropertyValue) {
         guard let text = propertyValue.asString else { return nil }
         self.init(text)
@@ -206,7 +206,7 @@ extension MasteringDisplay: PropertyType {
 
 /// The text `1000,400` means a MaxCLL of 1000 and a MaxFALL of 400, in cd/m².
 extension ContentLight: PropertyType {
-    static var propertyTypeName: String { "MaxCLL,MaxFALL" }
+    static var propertyKind: PropertyKind { .contentLight }
     init?(propertyValue: PropertyValue) {
         guard let text = propertyValue.asString else { return nil }
         self.init(text)
@@ -216,7 +216,7 @@ extension ContentLight: PropertyType {
 
 /// A list of elements, stored as one flat list with the fields of each element in turn.
 extension Array: PropertyType where Element: PropertyElement {
-    static var propertyTypeName: String { "list of \(Element.elementTypeName)" }
+    static var propertyKind: PropertyKind { Element.listKind }
     init?(propertyValue: PropertyValue) {
         guard let list = propertyValue.asList, list.count % Element.fieldCount == 0 else { return nil }
         var result: [Element] = []
@@ -233,8 +233,8 @@ extension Array: PropertyType where Element: PropertyElement {
 
 /// A type of list element that is stored as a fixed number of numbers.
 protocol PropertyElement: Sendable, Hashable {
-    /// The names of an element's fields, for lists of properties.
-    static var elementTypeName: String { get }
+    /// The kind of a list of these elements.
+    static var listKind: PropertyKind { get }
     /// The number of fields of an element.
     static var fieldCount: Int { get }
     /// Creates an element from the values of its fields; nil if the number or type of a field is wrong.
@@ -244,7 +244,7 @@ protocol PropertyElement: Sendable, Hashable {
 }
 
 extension DataRateLimit: PropertyElement {
-    static var elementTypeName: String { "bytes, seconds" }
+    static var listKind: PropertyKind { .dataRateLimits }
     static var fieldCount: Int { 2 }
     init?(fields: [Double?]) {
         guard fields.count == 2, let bytes = fields[0].flatMap(Int.init(exactly:)), let time = fields[1].flatMap(Duration.init(clampedSeconds:)) else {
@@ -256,7 +256,7 @@ extension DataRateLimit: PropertyElement {
 }
 
 extension RegionOfInterest: PropertyElement {
-    static var elementTypeName: String { "x, y, width, height, QP difference" }
+    static var listKind: PropertyKind { .regionsOfInterest }
     static var fieldCount: Int { 5 }
     init?(fields: [Double?]) {
         let whole = fields.compactMap { $0.flatMap(Int.init(exactly:)) }

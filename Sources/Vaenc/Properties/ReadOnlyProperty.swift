@@ -14,11 +14,11 @@ enum ReadOnlyProperty: String, CaseIterable, Sendable {
     case width = "Width"
     case height = "Height"
 
-    var type: String {
+    var type: PropertyKind {
         switch self {
-        case .numberOfPendingFrames, .width, .height: Int.propertyTypeName
-        case .usingHardwareAcceleratedVideoEncoder: Bool.propertyTypeName
-        case .encoderID, .usingGPU, .pixelFormat, .codec: String.propertyTypeName
+        case .numberOfPendingFrames, .width, .height: .integer
+        case .usingHardwareAcceleratedVideoEncoder: .boolean
+        case .encoderID, .usingGPU, .pixelFormat, .codec: .string
         }
     }
 

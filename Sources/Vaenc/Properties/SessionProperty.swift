@@ -13,8 +13,8 @@ public struct SessionProperty<Value: Sendable & Hashable>: Sendable {
     let change: (@Sendable (inout RunningChange, Value) -> Void)?
     /// Throws `usage` for a value that no device supports, in a session with the configuration.
     private(set) var check: @Sendable (Value, EncoderConfiguration) throws -> Void
-    /// The name of the type in lists of properties, for example `integer`.
-    let typeName: String
+    /// The kind of the value in lists of properties.
+    let kind: PropertyKind
     /// Converts to and from a value without its Swift type; `fromPropertyValue` returns nil for another type.
     let propertyValue: @Sendable (Value) -> PropertyValue
     let fromPropertyValue: @Sendable (PropertyValue) -> Value?
@@ -33,7 +33,7 @@ public struct SessionProperty<Value: Sendable & Hashable>: Sendable {
         self.write = write
         self.change = change
         self.check = check
-        typeName = Value.propertyTypeName
+        kind = Value.propertyKind
         propertyValue = { $0.propertyValue }
         fromPropertyValue = { Value(propertyValue: $0) }
     }
@@ -154,9 +154,8 @@ enum PropertyDomain: Sendable, Hashable {
 public struct SupportedProperty: Sendable, Hashable, Encodable {
     /// The name of the property, for example `AverageBitRate`.
     public var name: String
-    /// The type of the value: `boolean`, `integer`, `number`, `string`, `name`, `ratio`, `bits per second`, the format
-    /// of a text, or a list.
-    public var type: String
+    /// The type of the value.
+    public var type: PropertyKind
     /// Whether the property can only be read.
     public var isReadOnly: Bool
     /// Whether the property can be set between frames. Other properties can be set only before the first frame.
@@ -175,7 +174,7 @@ public struct SupportedProperty: Sendable, Hashable, Encodable {
 /// A property without the Swift type of its values.
 struct AnyProperty: Sendable {
     var name: String
-    var type: String
+    var type: PropertyKind
     var changes: Bool
     var domain: @Sendable (SessionCapabilities) -> PropertyDomain?
     var read: @Sendable (EncoderConfiguration) -> PropertyValue?
@@ -187,7 +186,7 @@ struct AnyProperty: Sendable {
 
     init<Value>(_ property: SessionProperty<Value>) {
         name = property.name
-        type = property.typeName
+        type = property.kind
         changes = property.change != nil
         domain = property.domain
         read = { property.read($0).map(property.propertyValue) }
