@@ -1,5 +1,4 @@
 import BitstreamInspection
-import Glibc
 import RateControl
 import Threads
 import VideoBase
@@ -45,7 +44,7 @@ final class EncodeWorker: Sendable {
         var error: (any Error)?
         var isInvalid = false
         var isRunning = false
-        var thread: pthread_t?
+        var thread: ThreadIdentity?
         /// The limits that pictures exceeded, and the number of pictures that exceeded the buffer or a data rate limit.
         var broken = LimitViolations()
         var tooLarge = 0
@@ -78,7 +77,7 @@ final class EncodeWorker: Sendable {
         monitor.withLock { $0.isRunning = true }
         let handover = Monitor(Optional(first))
         let started = DedicatedThread.start("vaenc-software") {
-            self.monitor.withLock { $0.thread = pthread_self() }
+            self.monitor.withLock { $0.thread = .current }
             self.run(handover.withLock { $0.take() })
             self.monitor.withLock {
                 $0.isRunning = false; $0.queue = []
@@ -98,8 +97,7 @@ final class EncodeWorker: Sendable {
             state.dropFrames()
         }
         monitor.wait { state -> Void? in
-            let isOwn = state.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false
-            return state.isRunning && !isOwn ? nil : ()
+            state.isRunning && state.thread != .current ? nil : ()
         }
     }
 

@@ -9,7 +9,7 @@ package final class SerialThread: Sendable {
         var hasEnded = false
         package var isWorking = false
         /// The running thread; nil until it has begun.
-        var thread: pthread_t?
+        var thread: ThreadIdentity?
     }
 
     /// The thread retains the queue, but not this object. When this object is released, the thread runs the remaining
@@ -116,7 +116,7 @@ package final class SerialThread: Sendable {
     package var isWorking: Bool { queue.withLock { $0.isWorking } }
 
     /// Whether the calling thread is this thread. It runs no other job while the caller waits.
-    package var isCurrent: Bool { queue.withLockWithoutNotifying { $0.thread == pthread_self() } }
+    package var isCurrent: Bool { queue.withLockWithoutNotifying { $0.thread == .current } }
 
     /// Runs `job` on the thread after earlier jobs. Does not wait.
     package func add(_ job: @escaping @Sendable () -> Void) {
@@ -137,7 +137,7 @@ package final class SerialThread: Sendable {
     }
 
     private static func work(_ queue: Monitor<Queue>) {
-        queue.withLockWithoutNotifying { $0.thread = pthread_self() }
+        queue.withLockWithoutNotifying { $0.thread = .current }
         while true {
             let job: (@Sendable () -> Void)?? = queue.wait { queue in
                 queue.isWorking = !queue.jobs.isEmpty

@@ -1,14 +1,13 @@
-import Glibc
 import Threads
 import VideoBase
 
 /// The threads that are running a session's handler. Calls on these threads must not wait for the handler.
 final class HandlerThreads: Sendable {
-    private let threads = Monitor<[pthread_t]>([])
+    private let threads = Monitor<[ThreadIdentity]>([])
 
     /// Runs `body`, which calls the handler.
     func running(_ body: () -> Void) {
-        let thread = pthread_self()
+        let thread = ThreadIdentity.current
         threads.withLockWithoutNotifying { $0.append(thread) }
         body()
         threads.withLockWithoutNotifying { threads in
@@ -17,7 +16,7 @@ final class HandlerThreads: Sendable {
     }
 
     /// Whether the calling thread is running the handler.
-    var isInHandler: Bool { threads.withLockWithoutNotifying { $0.contains(pthread_self()) } }
+    var isInHandler: Bool { threads.withLockWithoutNotifying { $0.contains(.current) } }
 
     /// - Throws: `usage` if the calling thread is running the handler.
     func check() throws(VaencError) {
