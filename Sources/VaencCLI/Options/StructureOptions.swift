@@ -96,7 +96,7 @@ struct StructureOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Whether to write HRD parameters, and buffering period and picture timing SEI messages. auto: if the rate "
-                + "control maintains a buffer (libx265: off).",
+                + "control maintains a buffer (libx264: only with cbr; libx265: off).",
             valueName: "auto|on|off"))
     var hrd: Automatic = .auto
 
