@@ -59,6 +59,10 @@ mkdir "$folder/cache"
 [ ! -d "$root/.build/repositories" ] || cp -r "$root/.build/repositories" "$folder/cache/"
 step "build for debugging" swift build --build-tests "${own[@]}"
 step "build of vaenc for debugging" swift build --product vaenc "${own[@]}"
+# The programs below use a release build of the driver: without optimization it is about fifty times slower.
+step "build of the drivers for debugging" bash -c '
+    swift build --product vaenc_drv_video "$@" && swift build --product vaenc_fault_drv_video "$@" &&
+    rm .build/debug/libvaenc_drv_video.so .build/debug/libvaenc_fault_drv_video.so' bash "${own[@]}"
 if [ "${DRIVER-}" ]; then
     mkdir -p "$(realpath .build/debug)/../release"
     cp "$driver" "$(realpath .build/debug)/../release/libvaenc_drv_video.so"
