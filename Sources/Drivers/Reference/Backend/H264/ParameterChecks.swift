@@ -5,11 +5,6 @@ internal import CVA
 // SAFETY: each bit-field union of VA-API's buffers consists of an integer and one structure of bit fields over the same
 // bits, so that every value is valid.
 
-/// Throws an INVALID_PARAMETER error with `reason` if the condition does not hold.
-func require(_ condition: Bool, _ reason: @autoclosure () -> String) throws {
-    guard condition else { throw Refusal.invalidParameter(reason()) }
-}
-
 extension VAEncSequenceParameterBufferH264 {
     /// The level_idc values of table A-1; 9 is level 1b.
     private static let levels: [UInt8] = [9, 10, 11, 12, 13, 20, 21, 22, 30, 31, 32, 40, 41, 42, 50, 51, 52, 60, 61, 62]

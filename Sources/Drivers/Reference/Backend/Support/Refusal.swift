@@ -20,3 +20,8 @@ struct Refusal: Error {
     static func timedOut(_ reason: String) -> Refusal { Refusal(VA_STATUS_ERROR_TIMEDOUT, reason) }
     static func allocation(_ reason: String) -> Refusal { Refusal(VA_STATUS_ERROR_ALLOCATION_FAILED, reason) }
 }
+
+/// Throws an INVALID_PARAMETER error with `reason` if the condition does not hold.
+func require(_ condition: Bool, _ reason: @autoclosure () -> String) throws {
+    guard condition else { throw Refusal.invalidParameter(reason()) }
+}
