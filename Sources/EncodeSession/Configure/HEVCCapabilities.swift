@@ -85,7 +85,7 @@ struct HEVCCapabilities: Sendable, Hashable {
             needsTransformSkip = features.transformSkip == .required
             needsSignDataHiding = features.signDataHiding == .required
             needsConstrainedIntra = features.constrainedIntraPrediction == .required
-            // Some drivers answer 3: required and configurable.
+            // va.h does not define the answer 3. It is read as required.
             cuQPDelta =
                 switch features.cuQPDelta {
                 case .notSupported: .none
@@ -108,7 +108,7 @@ struct HEVCCapabilities: Sendable, Hashable {
             needsTwoLists = direction.contains(.bidirectionalNotEmpty)
             predictsFromFuture = direction.contains(.future)
         } else if isLowPower {
-            // Gen11 fails if the lists of a picture differ.
+            // DriverQuirk.hevcToolsAreUnreported. Gen11 fails if the lists of a picture differ (codechal_vdenc_hevc.cpp).
             (needsTwoLists, predictsFromFuture) = (true, false)
         }
         if references.l1 == 0 { (needsTwoLists, predictsFromFuture) = (false, false) }

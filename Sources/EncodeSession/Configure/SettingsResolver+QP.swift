@@ -84,7 +84,8 @@ extension SettingsResolver {
             let (mode, name): (UInt32, String) =
                 preset <= 2 ? (2, "quality") : preset <= 5 ? (1, "balance") : (0, "speed")
             add("the driver's \(name) mode")
-            // 0 is speed. 1, the speed mode with the bit set, is read as balance (Mesa 22 and 25).
+            // DriverQuirk.qualityIsBitField. 0 is speed. 1, the speed mode with the bit set, is read as balance (Mesa 22
+            // and 25).
             return mode == 0 ? 0 : mode << 1 | 1
         }
     }

@@ -8,6 +8,8 @@ enum SlicePartition {
         let slices = min(slices, rows)
         switch structure {
         case .rows:
+            // DriverQuirk.needsWholeLastSlice: no slice has more rows than the last, because each first row is rounded
+            // down.
             return (0..<slices).map { $0 * rows / slices }
         case .equalRows:
             return Array(stride(from: 0, to: rows, by: (rows + slices - 1) / slices))

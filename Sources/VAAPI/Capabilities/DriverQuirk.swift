@@ -24,7 +24,8 @@ package struct DriverQuirk: Sendable, Hashable {
     }
 
     package let driver: Driver
-    /// The versions that were seen with it, in words. The workaround is used with all versions up to `endsBefore`. It does
+    /// The versions that were seen with it, in words. The workaround is used with all versions up to `endsBefore`. It
+    /// does
     /// no harm with those that do not have the quirk.
     package let versions: String
     /// The first major version of Mesa in which the workaround must not be used; nil if it can be used with every
@@ -96,25 +97,37 @@ extension DriverQuirk {
         .iHD, versions: "Debian's and Ubuntu's free build", symptom: "the free build encodes nothing on some hardware",
         source: "the package intel-media-va-driver-non-free")
 
-    /// Worked around by `SettingsResolver+Rate`: vaenc's own rate control is used, and the reason is reported.
+    /// A limit that `SettingsResolver+Rate.swift` handles: it uses vaenc's own rate control and reports the reason.
     package static let lowPowerNeedsFirmware = DriverQuirk(
         .iHD, versions: "all", everywhere: true,
         symptom: "low power supports constant QP only if the HuC firmware is not loaded",
         source: "iHD's media_libva_caps_g12.cpp")
-    /// Worked around by `DeviceCapabilities`, which always asks for both entry points.
+    /// A change between versions that `DeviceCapabilities` handles: it always asks for both entry points.
     package static let movesEntryPoints = DriverQuirk(
         .iHD, versions: "25", everywhere: true,
         symptom: "some hardware has EncSlice only, where older versions have EncSliceLP",
         source: "iHD 25.2.3, run on a faked kernel")
-    /// Worked around by `OptionalSettingsFallback`.
+    /// A fault that `OptionalSettingsFallback` detects and then avoids.
     package static let refusesQualityLevels = DriverQuirk(
         .iHD, versions: "23.1 on Ice Lake", everywhere: true,
         symptom: "every P picture fails at quality levels 1 and 2",
         source: "iHD 23.1.1, run on a faked kernel")
 
+    /// A fault that `Image` avoids: if the driver can map a surface's own memory, it is mapped for reading too.
+    package static let misplacesImageChroma = DriverQuirk(
+        .iHD, versions: "23.1", everywhere: true,
+        symptom: "vaGetImage misplaces the chroma of surfaces whose height is not a multiple of 32",
+        source: unrecorded)
+    /// A limit that the HEVC slices keep: all of them have the SAO flags of the sequence.
+    package static let needsEqualSAOFlags = DriverQuirk(
+        .iHD, versions: "all", everywhere: true,
+        symptom: "HEVC pictures are refused if the SAO flags of their slices differ",
+        source: "iHD's codechal_encode_hevc_base.cpp")
+
     // MARK: i965
 
-    /// Worked around by `SlicePartition`.
+    /// A fault that `SlicePartition` avoids: if the driver accepts slices of any length, the last slice is never the
+    /// smallest.
     package static let needsWholeLastSlice = DriverQuirk(
         .i965, versions: "some", everywhere: true,
         symptom: "pictures fail if the last slice has fewer rows than the others",
@@ -122,17 +135,19 @@ extension DriverQuirk {
 
     // MARK: radeonsi
 
-    /// Worked around by `PictureSubmitter`: a picture parameter buffer is rendered with each picture, or nothing is.
+    /// A fault that `PictureSubmitter` avoids: it renders a picture parameter buffer with each picture, or renders
+    /// nothing.
     package static let crashesWithoutPictureParameters = DriverQuirk(
         .radeonsi, versions: "22.3", everywhere: true,
         symptom: "a missing or short picture parameter buffer crashes the process",
         source: "Mesa 22.3.6, run on a faked kernel")
-    /// Worked around by `CodedBuffer.read`.
+    /// A layout that `CodedBuffer.read` handles.
     package static let chainsCodedSegments = DriverQuirk(
         .radeonsi, versions: "25", everywhere: true,
         symptom: "a coded buffer is a chain of segments: one for each header, then the slices",
         source: "Mesa 25.0.7, run on a faked kernel")
-    /// Worked around by `HEVCPictureBuffer`: reference_frames has the whole reference picture set, the lists first.
+    /// A fault that `HEVCPictureBuffer.swift` avoids: reference_frames has the whole reference picture set, the lists
+    /// first.
     package static let losesUnlistedReferences = DriverQuirk(
         .radeonsi, versions: "25", everywhere: true,
         symptom: """
@@ -140,31 +155,33 @@ extension DriverQuirk {
             (VA_STATUS_ERROR_INVALID_PARAMETER)
             """,
         source: "Mesa 25.0.7, run on a faked kernel")
-    /// Worked around by `DriverHEVCSequenceParameterSet`.
+    /// A difference that `DriverHEVCSequenceParameterSet` handles.
     package static let ownHEVCParameterSets = DriverQuirk(
         .radeonsi, versions: "22.3", everywhere: true,
         symptom: "HEVC parameter sets are the driver's own, with the client's window unchanged and without the VUI",
         source: "Mesa 22.3.6, run on a faked kernel")
-    /// Worked around by `ImagePool`.
+    /// A fault that `ImagePool` avoids: it creates taller images.
     package static let writesPastImages = DriverQuirk(
         .radeonsi, versions: "22.3", everywhere: true,
         symptom: "a row of chroma is written past the end of images whose height is not a multiple of 4",
         source: unrecorded)
-    /// Worked around by `Context`.
+    /// A fault that `Context` avoids: it refuses sizes outside of the limits.
     package static let acceptsAnySize = DriverQuirk(
         .radeonsi, versions: "22.3", everywhere: true,
         symptom: "vaCreateContext accepts every size, also negative ones, and encoding fails later",
         source: unrecorded)
-    /// Worked around by `HEVCStreamHeaders`.
+    /// A fault that `HEVCStreamHeaders` avoids: it writes the field before the HRD parameters.
     package static let findsHRDAfterTicks = DriverQuirk(
         .radeonsi, versions: "25", everywhere: true,
         symptom: "HEVC's HRD parameters are found only after vui_num_ticks_poc_diff_one_minus1",
         source: unrecorded)
-    /// Worked around by `EncodeCapabilities`: a driver that reports no slice structure gets slices of equal length.
+    /// A missing answer that `EncodeCapabilities` replaces: a driver that reports no slice structure gets slices of
+    /// equal
+    /// length.
     package static let hidesSliceStructure = DriverQuirk(
         .radeonsi, versions: "the first VCN", everywhere: true,
         symptom: "no slice structure is reported, and all slices have the length of the first",
-        source: unrecorded)
+        source: "the capabilities of Mesa 22.3.6 on Raven, which report a number of slices and no structure")
     package static let rewritesParameterSets = DriverQuirk(
         .radeonsi, versions: "25",
         symptom: "parameter sets and slice headers are parsed and written again with other numbers (pic_init_qp 26)",
@@ -210,7 +227,7 @@ extension DriverQuirk {
     package static let all = [
         mapsAfterSurfaceSync, referencesAreUnion, minimumIsUnreported, threeQualityLevels, hevcToolsAreUnreported,
         vdencReferences, freeBuildEncodesNothing, lowPowerNeedsFirmware, movesEntryPoints, refusesQualityLevels,
-        needsWholeLastSlice, crashesWithoutPictureParameters, chainsCodedSegments, losesUnlistedReferences,
+        misplacesImageChroma, needsEqualSAOFlags, needsWholeLastSlice, crashesWithoutPictureParameters, chainsCodedSegments, losesUnlistedReferences,
         ownHEVCParameterSets, writesPastImages, acceptsAnySize, findsHRDAfterTicks, hidesSliceStructure,
         rewritesParameterSets, ownHEVCSlices, rawDataAlone, noSliceHeaders, smallMinimum, qualityIsBitField,
         hevcBlocksAreUnreported, hevcWidthStep, derivesPartOfSurfaces,

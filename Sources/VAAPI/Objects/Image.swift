@@ -40,8 +40,8 @@ internal import VideoBase
     /// which is filled if `access` includes reading.
     static func of(_ surface: Surface, _ access: Surface.Access) throws(VAError) -> Image {
         let display = surface.display
-        // A derived image is also used for reading, although the memory of some GPUs is slow to read: vaGetImage of iHD
-        // 23.1 misplaces the chroma of surfaces whose height is not a multiple of 32.
+        // A derived image is also used for reading, although the memory of some GPUs is slow to read:
+        // DriverQuirk.misplacesImageChroma.
         if let derived = try derive(surface) { return derived }
         let copy = try display.images.take(display, surface)
         let image = Image(copy, of: surface, isDerived: false)

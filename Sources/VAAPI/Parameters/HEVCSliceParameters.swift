@@ -33,7 +33,7 @@ package struct HEVCSliceParameters: ParameterBuffer, Sendable, Hashable {
     package var dependent_slice_segment_flag = false
     package var colour_plane_id: UInt32 = 0
     package var slice_temporal_mvp_enabled_flag = false
-    /// The SAO flags. Intel's driver requires them to be equal in all slices of a sequence that uses SAO.
+    /// The SAO flags. They are equal in all slices of a sequence (`DriverQuirk.needsEqualSAOFlags`).
     package var slice_sao_luma_flag = false
     package var slice_sao_chroma_flag = false
     package var num_ref_idx_active_override_flag = false
