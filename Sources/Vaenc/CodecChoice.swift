@@ -31,10 +31,10 @@ public enum CodecReason: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Chooses the codec for the setting `auto`: HEVC if the device encodes the requested profile, size and depth, else
-/// H.264.
+/// Chooses the codec if the request has none (`codec == nil`): HEVC if the device encodes the requested profile, size
+/// and depth, else H.264.
 ///
-/// All code that resolves `auto` uses this type: sessions without a codec, `--codec auto` and the probe report.
+/// All code that makes this choice uses this type: sessions, the transcoder and the report of the devices.
 public enum CodecChoice {
     /// Returns the codec for a request, and the reason for the choice as text for messages.
     ///

@@ -39,7 +39,7 @@ public enum Devices {
         public var why: String
     }
 
-    /// Returns the device and codec that `--codec auto` selects.
+    /// Returns the device and codec that a session selects if `EncoderConfiguration.codec` is nil.
     ///
     /// - Parameters:
     ///   - reports: The reports that `reports(asked)` returned.

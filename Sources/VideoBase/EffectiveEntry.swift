@@ -114,7 +114,7 @@ extension [EffectiveEntry] {
         return differences.map { "\($0.quotedOption): asked \($0.asked ?? "nothing"), used \($0.used) (\($0.why))" }.joined(separator: "; ")
     }
 
-    /// The error for `--strict`: all differences, or nil if there are none.
+    /// The error if `strict` is on: all differences, or nil if there are none.
     package var strictError: VaencError? {
         let differences = filter(\.differs)
         if differences.isEmpty { return nil }

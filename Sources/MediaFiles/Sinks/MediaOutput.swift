@@ -124,7 +124,7 @@ public enum MediaOutput {
     private static func unbuilt(_ output: String) -> VaencError {
         VaencError(
             .unavailable, "sending by \(output.prefix { $0 != ":" }) is not implemented",
-            remedy: "use rtmp:// or srt://, or pipe -o - into a program that sends it")
+            remedy: "use rtmp:// or srt://, or write to - (standard output) and pipe it into a program that sends it")
     }
 
     private static func format(extension ending: String) -> OutputFormat? {

@@ -17,7 +17,7 @@ struct DamagedSound {
             """
     }
 
-    /// The error for the first damaged packet with `--strict`.
+    /// The error for the first damaged packet if `strict` is on.
     var strictError: VaencError {
         VaencError(
             .badInput, "strict: a packet of sound (stream \(stream)) is damaged\(isCopied ? "" : " and could not be decoded completely")",
