@@ -45,7 +45,7 @@ import VideoBase
             #expect([.usage, .unavailable].contains(error.category), "\(error)")
             return false
         }
-        var adapter = settings.adapter()
+        var adapter = try settings.adapter()
         #expect(adapter.parameterSets.count >= 2)
         let session = RateSession(settings)
         var planner = FramePlanner(structure: settings.structure)

@@ -96,7 +96,7 @@ import VideoBase
             SettingsResolverTests.configuration(640, 360),
             on: DeviceCapabilities(driver: "a driver", encoders: [SettingsResolverTests.limits()]))
         settings.buffer = BufferModel(bitrate: 640_000, size: 320_000, isConstant: true)
-        let adapter = settings.adapter()
+        let adapter = try settings.adapter()
         let (plan, options) = AccessUnitAssemblerTests.options(.idr)
         let units = adapter.leading(plan, options: options, clock: PictureClock(removal: 3, output: 2), delay: nil)
         let trace = try Files.withTemporaryFolder { folder -> TraceHeaders in

@@ -51,11 +51,14 @@ struct SliceBuffers {
 
 extension EncodeSettings {
     /// Returns the adapter of the stream's codec.
-    func adapter() -> any CodecAdapter {
+    ///
+    /// - Throws: `internalFault` if the tools and the level are of different codecs.
+    func adapter() throws -> any CodecAdapter {
         switch (tools, level) {
         case (.h264(let tools), .h264(let level, _)): H264Adapter(self, tools, level)
         case (.hevc(let tools), .hevc(let level, let tier)): HEVCAdapter(self, tools, level, tier)
-        case (.h264, .hevc), (.hevc, .h264): preconditionFailure("the tools and the level are of different codecs")
+        case (.h264, .hevc), (.hevc, .h264):
+            throw VaencError(.internalFault, "the settings have the tools of one codec and the level of another")
         }
     }
 }

@@ -74,7 +74,7 @@ final class EncodePipeline: Sendable {
         inputs kept: InputPool? = nil, codedScale: Int = 1, timeoutNanoseconds: UInt64,
         handler: @escaping PacketHandler
     ) throws {
-        let adapter = settings.adapter()
+        let adapter = try settings.adapter()
         let objects = try DeviceObjects(display, settings, inputs: kept?.surfaces, codedScale: codedScale)
         self.start = start
         watch = display.watch
