@@ -108,7 +108,8 @@ struct HEVCCapabilities: Sendable, Hashable {
             needsTwoLists = direction.contains(.bidirectionalNotEmpty)
             predictsFromFuture = direction.contains(.future)
         } else if isLowPower {
-            // DriverQuirk.hevcToolsAreUnreported. Gen11 fails if the lists of a picture differ (codechal_vdenc_hevc.cpp).
+            // DriverQuirk.hevcToolsAreUnreported. Gen11 fails if the lists of a picture differ
+            // (codechal_vdenc_hevc.cpp).
             (needsTwoLists, predictsFromFuture) = (true, false)
         }
         if references.l1 == 0 { (needsTwoLists, predictsFromFuture) = (false, false) }

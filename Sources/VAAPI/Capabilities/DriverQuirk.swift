@@ -25,8 +25,7 @@ package struct DriverQuirk: Sendable, Hashable {
 
     package let driver: Driver
     /// The versions that were seen with it, in words. The workaround is used with all versions up to `endsBefore`. It
-    /// does
-    /// no harm with those that do not have the quirk.
+    /// does no harm with those that do not have the quirk.
     package let versions: String
     /// The first major version of Mesa in which the workaround must not be used; nil if it can be used with every
     /// version.
@@ -176,8 +175,7 @@ extension DriverQuirk {
         symptom: "HEVC's HRD parameters are found only after vui_num_ticks_poc_diff_one_minus1",
         source: unrecorded)
     /// A missing answer that `EncodeCapabilities` replaces: a driver that reports no slice structure gets slices of
-    /// equal
-    /// length.
+    /// equal length.
     package static let hidesSliceStructure = DriverQuirk(
         .radeonsi, versions: "the first VCN", everywhere: true,
         symptom: "no slice structure is reported, and all slices have the length of the first",
@@ -227,8 +225,8 @@ extension DriverQuirk {
     package static let all = [
         mapsAfterSurfaceSync, referencesAreUnion, minimumIsUnreported, threeQualityLevels, hevcToolsAreUnreported,
         vdencReferences, freeBuildEncodesNothing, lowPowerNeedsFirmware, movesEntryPoints, refusesQualityLevels,
-        misplacesImageChroma, needsEqualSAOFlags, needsWholeLastSlice, crashesWithoutPictureParameters, chainsCodedSegments, losesUnlistedReferences,
-        ownHEVCParameterSets, writesPastImages, acceptsAnySize, findsHRDAfterTicks, hidesSliceStructure,
+        misplacesImageChroma, needsEqualSAOFlags, needsWholeLastSlice, crashesWithoutPictureParameters,
+        chainsCodedSegments, losesUnlistedReferences, ownHEVCParameterSets, writesPastImages, acceptsAnySize, findsHRDAfterTicks, hidesSliceStructure,
         rewritesParameterSets, ownHEVCSlices, rawDataAlone, noSliceHeaders, smallMinimum, qualityIsBitField,
         hevcBlocksAreUnreported, hevcWidthStep, derivesPartOfSurfaces,
     ]
