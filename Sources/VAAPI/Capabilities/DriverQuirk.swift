@@ -226,7 +226,8 @@ extension DriverQuirk {
         mapsAfterSurfaceSync, referencesAreUnion, minimumIsUnreported, threeQualityLevels, hevcToolsAreUnreported,
         vdencReferences, freeBuildEncodesNothing, lowPowerNeedsFirmware, movesEntryPoints, refusesQualityLevels,
         misplacesImageChroma, needsEqualSAOFlags, needsWholeLastSlice, crashesWithoutPictureParameters,
-        chainsCodedSegments, losesUnlistedReferences, ownHEVCParameterSets, writesPastImages, acceptsAnySize, findsHRDAfterTicks, hidesSliceStructure,
+        chainsCodedSegments, losesUnlistedReferences, ownHEVCParameterSets, writesPastImages, acceptsAnySize,
+        findsHRDAfterTicks, hidesSliceStructure,
         rewritesParameterSets, ownHEVCSlices, rawDataAlone, noSliceHeaders, smallMinimum, qualityIsBitField,
         hevcBlocksAreUnreported, hevcWidthStep, derivesPartOfSurfaces,
     ]
