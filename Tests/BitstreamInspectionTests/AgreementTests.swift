@@ -78,7 +78,7 @@ import Testing
         }
         #expect(lines.count == stream.frames.count)
         for (line, frame) in zip(lines, stream.framesInOutputOrder) {
-            #expect(line.contains(Substring(frame.kind == .i ? "I" : frame.typeName)))
+            #expect(line.contains(Substring(frame.kind == .i ? "I" : frame.type.rawValue)))
             #expect(line.contains("\(frame.byteCount)"))
         }
     }

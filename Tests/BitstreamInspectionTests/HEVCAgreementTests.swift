@@ -39,7 +39,7 @@ import Testing
         #expect(lines.count == stream.frames.count)
         var sum = 0
         for (line, frame) in zip(lines, stream.framesInOutputOrder) {
-            #expect(line.contains(Substring(frame.kind == .i ? "I" : frame.typeName)))
+            #expect(line.contains(Substring(frame.kind == .i ? "I" : frame.type.rawValue)))
             // FFmpeg's parser counts the zero_byte of an access unit to the access unit before it.
             let size = line.compactMap { Int($0) }.first ?? 0
             #expect(abs(size - frame.byteCount) <= 1)

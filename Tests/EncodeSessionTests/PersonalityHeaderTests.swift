@@ -69,7 +69,7 @@ import VideoBase
         #expect(sets(found) == sets(expected))
         #expect(found.sequenceSets.map(\.vui) == expected.sequenceSets.map(\.vui))
         #expect(found.sequenceSets[0].vui?.videoSignal?.video_full_range_flag == true)
-        #expect(found.frames.map(\.typeName) == expected.frames.map(\.typeName))
+        #expect(found.frames.map(\.type) == expected.frames.map(\.type))
         // FFmpeg reads the same values from the cropping fields on.
         let fields = [
             "profile_idc", "level_idc", "frame_crop_right_offset", "frame_crop_bottom_offset", "aspect_ratio_idc",

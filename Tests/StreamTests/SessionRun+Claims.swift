@@ -87,7 +87,7 @@ extension SessionRun {
     private var hasLeadingPictures: Bool {
         let pictures = inspected.pictures
         return pictures.contains { frame in
-            frame.typeName == "B"
+            frame.type == .b
                 && pictures[..<frame.index].contains { intra in
                     intra.isIntra && intra.displayIndex > frame.displayIndex
                         && frame.references.contains { $0 >= intra.index }

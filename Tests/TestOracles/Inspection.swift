@@ -69,7 +69,7 @@ extension EncodedStream {
         }
         for (frame, picture) in zip(frames, reconstruction.pictures) {
             if !frame.isOf(type: picture.type) {
-                faults.append("picture \(frame.index) is \(frame.typeName), the driver coded \(picture.type)")
+                faults.append("picture \(frame.index) is \(frame.type.rawValue), the driver coded \(picture.type)")
             }
             if frame.pictureOrderCount != picture.poc {
                 faults.append("picture \(frame.index): POC \(frame.pictureOrderCount), the driver's is \(picture.poc)")
@@ -92,6 +92,6 @@ extension InspectedPicture {
     /// lists.
     func isOf(type: String) -> Bool {
         let type = type.uppercased()
-        return typeName == type || type == "P" && isGeneralizedP
+        return self.type.rawValue == type || type == "P" && isGeneralizedP
     }
 }

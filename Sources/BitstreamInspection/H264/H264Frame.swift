@@ -51,12 +51,11 @@ package struct H264Frame: Sendable, Hashable {
         Set(slices.flatMap { $0.lists.flatMap { $0.compactMap(\.self) } }).filter { $0 >= 0 }.sorted()
     }
 
-    /// `IDR`, `I`, `P` or `B`.
-    package var typeName: String {
+    package var type: InspectedPictureType {
         switch kind {
-        case .p, .sp: "P"
-        case .b: "B"
-        case .i, .si: isIDR ? "IDR" : "I"
+        case .p, .sp: .p
+        case .b: .b
+        case .i, .si: isIDR ? .idr : .i
         }
     }
 

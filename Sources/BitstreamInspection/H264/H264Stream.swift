@@ -31,9 +31,6 @@ package struct H264Stream: Sendable {
 
     init() {}
 
-    /// The frames in output order.
-    package var framesInOutputOrder: [H264Frame] { frames.sorted { $0.displayIndex < $1.displayIndex } }
-
     /// Returns the sequence parameter set that a frame uses.
     package func sequenceSet(of frame: H264Frame) -> H264SequenceParameterSet { sequenceSets[frame.sequenceSet] }
 

@@ -83,12 +83,11 @@ package struct HEVCFrame: Sendable, Hashable {
         kind == .b && slices.allSatisfy { $0.header.slice_type == .b && $0.lists[0] == $0.lists[1] }
     }
 
-    /// `IDR`, `I`, `P` or `B`.
-    package var typeName: String {
+    package var type: InspectedPictureType {
         switch kind {
-        case .i: isIDR ? "IDR" : "I"
-        case .p: "P"
-        case .b: "B"
+        case .i: isIDR ? .idr : .i
+        case .p: .p
+        case .b: .b
         }
     }
 

@@ -34,9 +34,6 @@ package struct HEVCStream: Sendable {
 
     init() {}
 
-    /// The frames in output order, including those that are never output.
-    package var framesInOutputOrder: [HEVCFrame] { frames.sorted { $0.displayIndex < $1.displayIndex } }
-
     /// Returns the sequence parameter set that a frame uses.
     package func sequenceSet(of frame: HEVCFrame) -> HEVCSequenceParameterSet { sequenceSets[frame.sequenceSet] }
     /// Returns the picture parameter set that a frame uses.

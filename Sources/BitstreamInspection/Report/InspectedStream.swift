@@ -30,14 +30,21 @@ package protocol InspectedStream: Sendable {
     func hrd(headerBytes: Int) -> HRDReport?
 }
 
+/// The type of a coded picture. The raw value is its usual name.
+package enum InspectedPictureType: String, Sendable, Hashable {
+    case idr = "IDR"
+    case i = "I"
+    case p = "P"
+    case b = "B"
+}
+
 /// A coded picture of any codec.
 package protocol InspectedPicture: Sendable {
     /// The index in coding order, from 0.
     var index: Int { get }
     /// The index in output order, from 0.
     var displayIndex: Int { get }
-    /// `IDR`, `I`, `P` or `B`.
-    var typeName: String { get }
+    var type: InspectedPictureType { get }
     /// The name of the slices' NAL unit type.
     var unitName: String { get }
     /// Whether a decoder that starts here can decode every picture that follows in both coding and output order.
@@ -49,10 +56,6 @@ package protocol InspectedPicture: Sendable {
     /// Whether all slices are B slices with two equal lists, so that the picture is in effect a P picture.
     var isGeneralizedP: Bool { get }
     var hasRecoveryPoint: Bool { get }
-    /// The maximum number of distinct pictures in list 0 of a slice.
-    var referencesInList0: Int { get }
-    /// Whether the picture has a picture timing SEI message, which annex C requires if there are HRD parameters.
-    var hasPictureTiming: Bool { get }
     var pictureOrderCount: Int { get }
     /// The temporal sub-layer; nil if the stream does not signal it.
     var temporalLayer: Int? { get }
@@ -82,9 +85,9 @@ extension InspectedStream {
 }
 
 extension InspectedPicture {
-    package var isIntra: Bool { typeName == "I" || typeName == "IDR" }
+    package var isIntra: Bool { type == .i || type == .idr }
     /// Whether the picture is a B picture and not in effect a P picture.
-    package var isB: Bool { typeName == "B" && !isGeneralizedP }
+    package var isB: Bool { type == .b && !isGeneralizedP }
 }
 
 extension H264Stream: InspectedStream {
@@ -105,8 +108,6 @@ extension H264Frame: InspectedPicture {
     /// Always false: H.264 encoders code P pictures as P slices.
     package var isGeneralizedP: Bool { false }
     package var hasRecoveryPoint: Bool { recoveryPoint != nil }
-    package var referencesInList0: Int { slices.map { Set($0.lists[0].compactMap(\.self)).count }.max() ?? 0 }
-    package var hasPictureTiming: Bool { pictureTiming != nil }
     package var sliceQPs: [Int] { slices.map(\.header.qp) }
     package var sliceCount: Int { slices.count }
 }
@@ -128,8 +129,6 @@ extension HEVCFrame: InspectedPicture {
     package var isRandomAccess: Bool { isIRAP || recoveryPoint?.recovery_poc_cnt == 0 }
     package var temporalLayer: Int? { temporalID }
     package var hasRecoveryPoint: Bool { recoveryPoint != nil }
-    package var referencesInList0: Int { slices.map { Set($0.lists[0].compactMap(\.self)).count }.max() ?? 0 }
-    package var hasPictureTiming: Bool { pictureTiming != nil }
     package var sliceQPs: [Int] { slices.map(\.header.qp) }
     package var sliceCount: Int { slices.count { !$0.header.dependent_slice_segment_flag } }
 }

@@ -4,11 +4,28 @@ import VideoBase
 
 /// The object that `vaenc inspect --json` prints: the contract of docs/CLI.md, `"schema": 1`.
 struct InspectReport: Encodable {
+    /// The type of a picture. IDR pictures are I pictures here.
+    enum PictureType: String, Encodable, CaseIterable, CustomStringConvertible {
+        case i = "I"
+        case p = "P"
+        case b = "B"
+
+        init(_ type: InspectedPictureType) {
+            switch type {
+            case .idr, .i: self = .i
+            case .p: self = .p
+            case .b: self = .b
+            }
+        }
+
+        var description: String { rawValue }
+    }
+
     struct Frame: Encodable {
         /// The index in coding order; `display` is the index in output order.
         var index: Int
         var display: Int
-        var type: String
+        var type: PictureType
         /// The name of the slices' NAL unit type in the standard's table.
         var unit: String
         /// The mean of the slices' SliceQPY. Changes within a slice are in the coded data, which is not read.
@@ -120,7 +137,7 @@ extension InspectReport {
             while let next = packets.dropFirst().first, next.start <= end { packets.removeFirst() }
             let packet = packets.first
             return Frame(
-                index: picture.index, display: picture.displayIndex, type: picture.isIDR ? "I" : picture.typeName,
+                index: picture.index, display: picture.displayIndex, type: PictureType(picture.type),
                 unit: picture.unitName,
                 qp: slices.isEmpty ? 0 : (Double(slices.reduce(0, +)) / Double(slices.count) * 100).rounded() / 100,
                 bytes: packet?.byteCount ?? picture.byteCount, pts: Nullable(packet?.presentation?.seconds),
@@ -137,7 +154,7 @@ extension InspectReport {
     /// packet, whatever the container states, including those where an intra refresh starts.
     private static func isKey(_ picture: some InspectedPicture, _ isKeyPacket: Bool?) -> Bool {
         guard isKeyPacket ?? true else { return false }
-        return picture.isRandomAccess || (isKeyPacket != nil && picture.typeName == "I")
+        return picture.isRandomAccess || (isKeyPacket != nil && picture.type == .i)
     }
 
     /// Returns the first violation that means that something could not be read.

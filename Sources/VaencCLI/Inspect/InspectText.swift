@@ -26,7 +26,7 @@ enum InspectText {
                 + "@\(report.level.wrapped ?? "?"), \(size), \(report.bitDepth) bits, \(report.container)"
         ]
         let frames = report.frames
-        let kinds = ["I", "P", "B"].map { kind in (kind, frames.filter { $0.type == kind }) }.filter { !$0.1.isEmpty }
+        let kinds = InspectReport.PictureType.allCases.map { kind in (kind, frames.filter { $0.type == kind }) }.filter { !$0.1.isEmpty }
         lines.append(
             "\(counted(frames.count, "picture")), \(counted(report.nalUnits.count, "NAL unit")), \(report.bytes) bytes; "
                 + kinds.map { kind, pictures in
@@ -61,7 +61,7 @@ enum InspectText {
         let referred = Set(report.frames.flatMap(\.references))
         let shown = report.frames.sorted { $0.display < $1.display }
         let letters = shown.map { frame in
-            frame.key ? "K" : frame.type == "B" && !referred.contains(frame.index) ? "b" : frame.type
+            frame.key ? "K" : frame.type == .b && !referred.contains(frame.index) ? "b" : frame.type.rawValue
         }
         let keys = letters.indices.filter { letters[$0] == "K" }
         let end = keys.dropFirst().first ?? letters.count
@@ -92,7 +92,7 @@ enum InspectText {
 
     private static func row(_ frame: InspectReport.Frame) -> String {
         row([
-            "\(frame.index)", "\(frame.display)", frame.type, frame.key ? "key" : "",
+            "\(frame.index)", "\(frame.display)", frame.type.rawValue, frame.key ? "key" : "",
             frame.qp == frame.qp.rounded() ? "\(Int(frame.qp))" : decimal(frame.qp, 1), "\(frame.bytes)",
             frame.pts.wrapped.map { decimal($0, 3) } ?? "-", frame.dts.wrapped.map { decimal($0, 3) } ?? "-",
             frame.temporalLayer.wrapped.map { "\($0)" } ?? "-",

@@ -16,7 +16,13 @@ struct StreamPlot {
     private let right: Double
     private let step: Double
 
-    private static let colors = ["I": "#b2182b", "P": "#2166ac", "B": "#92c5de"]
+    private static func color(_ type: InspectReport.PictureType) -> String {
+        switch type {
+        case .i: "#b2182b"
+        case .p: "#2166ac"
+        case .b: "#92c5de"
+        }
+    }
     private static let qpColor = "#333333"
     private static let bufferColor = "#1b7837"
     private static let axisColor = "#888888"
@@ -52,10 +58,10 @@ struct StreamPlot {
 
     private mutating func legend() {
         var x = Self.left
-        for kind in ["I", "P", "B"] {
+        for kind in InspectReport.PictureType.allCases {
             let pictures = report.frames.filter { $0.type == kind }
             if pictures.isEmpty { continue }
-            drawing.bar(x: x, y: 40, width: 12, height: 12, color: Self.colors[kind] ?? Self.axisColor, title: kind)
+            drawing.bar(x: x, y: 40, width: 12, height: 12, color: Self.color(kind), title: kind.rawValue)
             let text = "\(kind): \(counted(pictures.count, "picture"))"
             drawing.text(text, x: x + 17, y: 51)
             x += 40 + Double(text.count) * 7
@@ -98,7 +104,7 @@ struct StreamPlot {
             let y = scale.coordinate(Double(frame.bytes) / unit)
             drawing.bar(
                 x: middle(frame.index) - step * 0.4, y: y, width: step * 0.8, height: bottom - y,
-                color: Self.colors[frame.type] ?? Self.axisColor,
+                color: Self.color(frame.type),
                 title: "picture \(frame.index), shown \(frame.display): \(frame.type)\(frame.key ? ", key" : ""), \(frame.bytes) bytes, QP "
                     + decimal(frame.qp, 1))
         }
