@@ -133,6 +133,9 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "ExtremeValues", dependencies: ["VideoBase"], path: "Tests/ExtremeValues", swiftSettings: strict),
+        .target(
+            name: "PacketDecoding", dependencies: ["CLibAV", "LibAV", "MediaFiles", "VideoBase"], path: "Tests/PacketDecoding",
+            swiftSettings: strict),
         .testTarget(
             name: "BitstreamInspectionTests", dependencies: ["BitstreamInspection", "TestOracles"],
             swiftSettings: test),
@@ -197,12 +200,15 @@ let package = Package(
         .testTarget(name: "RateControlTests", dependencies: ["RateControl", "VideoBase"], swiftSettings: test),
         .testTarget(
             name: "MediaFilesTests",
-            dependencies: ["ExtremeValues", "LibAV", "MediaFiles", "SoftwareEncode", "NALUnits", "TestOracles", "VideoBase"],
+            dependencies: [
+                "CLibAV", "ExtremeValues", "LibAV", "MediaFiles", "PacketDecoding", "SoftwareEncode", "NALUnits", "TestOracles", "VideoBase",
+            ],
             swiftSettings: test),
         .testTarget(
             name: "SoftwareEncodeTests",
             dependencies: [
-                "SoftwareEncode", "ExtremeValues", "MediaFiles", "BitstreamInspection", "H264Syntax", "NALUnits", "TestOracles", "VideoBase",
+                "SoftwareEncode", "ExtremeValues", "MediaFiles", "PacketDecoding", "BitstreamInspection", "H264Syntax", "NALUnits", "TestOracles",
+                "VideoBase",
             ],
             swiftSettings: test),
         .testTarget(
@@ -218,7 +224,7 @@ let package = Package(
 // `make build` sets VAENC_PRODUCTS, so that one build makes the programs that users run and nothing else: `vaenc` leaves the fault
 // driver out, `all` builds it too. Packages that depend on this one build only what they use in any case.
 if let products = Context.environment["VAENC_PRODUCTS"] {
-    let supportOfTests: Set<String> = ["CTestOracles", "TestOracles", "ExtremeValues", "Examples"]
+    let supportOfTests: Set<String> = ["CTestOracles", "TestOracles", "ExtremeValues", "PacketDecoding", "Examples"]
     let faultDriver: Set<String> = products == "all" ? [] : ["FaultDriver", "StandaloneFaultDriver"]
     package.targets.removeAll { $0.type == .test || supportOfTests.union(faultDriver).contains($0.name) }
     if products != "all" { package.products.removeAll { $0.name == "vaenc_fault_drv_video" } }

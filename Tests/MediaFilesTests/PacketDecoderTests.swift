@@ -1,4 +1,5 @@
 import NALUnits
+import PacketDecoding
 import Testing
 import TestOracles
 import VideoBase

@@ -1,4 +1,5 @@
 import MediaFiles
+import PacketDecoding
 import Synchronization
 import Testing
 import TestOracles

@@ -2,6 +2,7 @@ import ExtremeValues
 import BitstreamInspection
 import H264Syntax
 import MediaFiles
+import PacketDecoding
 import Testing
 import TestOracles
 import VideoBase

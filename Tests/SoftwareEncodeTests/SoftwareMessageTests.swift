@@ -1,4 +1,5 @@
 import MediaFiles
+import PacketDecoding
 import NALUnits
 import Testing
 import TestOracles

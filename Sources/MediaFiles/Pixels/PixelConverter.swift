@@ -1,4 +1,4 @@
-import LibAV
+package import LibAV
 public import VideoBase
 
 /// Converts pictures between any two pixel formats and sizes. It uses vaenc's own kernels if possible, and otherwise
@@ -48,7 +48,7 @@ public final class PixelConverter {
         unsafe try scale(PictureView(source), to: PictureView(destination))
     }
 
-    func scale(_ source: PictureView, to destination: PictureView, within: Bool = false) throws {
+    package func scale(_ source: PictureView, to destination: PictureView, within: Bool = false) throws {
         let scaler = try self.scaler ?? Scaler()
         self.scaler = scaler
         unsafe try scaler.scale(source, to: destination, color: color, target: target, within: within)

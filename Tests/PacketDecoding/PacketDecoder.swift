@@ -1,5 +1,6 @@
 import CLibAV
 import LibAV
+import MediaFiles
 package import VideoBase
 
 /// Decodes a stream in this process through libavcodec and refuses every fault, for tests of encoders. Only one thread
