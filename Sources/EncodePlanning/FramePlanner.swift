@@ -59,17 +59,10 @@ package struct FramePlanner: Sendable {
 
     /// Restarts with a key frame, for example after the device lost all pictures.
     ///
-    /// - Parameters:
-    ///   - displayIndices: The frames whose plans were returned and that must be planned again.
-    ///   - codingIndex: The coding index of the next plan; nil continues the count.
-    /// - Returns: The plans of these frames and of the waiting frames that are settled.
-    package mutating func restart(replanning displayIndices: [Int] = [], codingIndex: Int? = nil) -> [FramePlan] {
+    /// - Returns: The plans of the waiting frames that are settled.
+    package mutating func restart() -> [FramePlan] {
         needsKey = true
         buffer.entries.removeAll()
-        if let codingIndex { nextCodingIndex = codingIndex }
-        let waiting = Set(pending.map(\.displayIndex))
-        pending += Set(displayIndices).subtracting(waiting).map { Frame(displayIndex: $0, request: FrameRequest()) }
-        pending.sort { $0.displayIndex < $1.displayIndex }
         return retakePending()
     }
 

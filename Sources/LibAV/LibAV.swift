@@ -53,9 +53,6 @@ package enum LibAV {
         return unsafe vaenc_libav_take_log(&text, text.count) ? string(text) : nil
     }
 
-    /// Whether a line of libav's log names an option of the ffmpeg program. Such lines are discarded.
-    package static func namesOption(_ line: String) -> Bool { unsafe vaenc_libav_names_option(line) }
-
     /// Whether libav logged an error that contains `words` on this thread. Only the last lines are kept.
     package static func hasLogged(_ words: String) -> Bool { unsafe vaenc_libav_has_logged(words) }
 

@@ -106,26 +106,21 @@ import VideoBase
     }
 
     /// Restarts at every moment of a stream: the new plans begin with a key frame, and every frame is planned.
-    @Test func restartReplansLostFramesFromAKeyFrame() {
+    @Test func restartContinuesWithAKeyFrame() {
         for bFrames in [0, 3] {
             for moment in 1..<20 {
-                for inFlight in 0..<4 {
-                    var planner = FramePlanner(structure: structure { $0.bFrames = bFrames })
-                    var plans: [FramePlan] = []
-                    for _ in 0..<moment { plans += planner.add() }
-                    let lost = plans.suffix(inFlight)
-                    plans.removeLast(lost.count)
-                    let kept = plans.count
-                    plans += planner.restart(
-                        replanning: lost.map(\.displayIndex), codingIndex: lost.first?.codingIndex)
-                    for _ in 0..<6 { plans += planner.add() }
-                    plans += planner.finish()
-                    #expect(plans[kept].type == .idr)
-                    #expect(plans.map(\.codingIndex) == Array(0..<(moment + 6)))
-                    #expect(plans.map(\.displayIndex).sorted() == Array(0..<(moment + 6)))
-                    #expect(plans[(kept + 1)...].allSatisfy { ($0.list0 + $0.list1).allSatisfy { $0 >= kept } })
-                    #expect(plans[kept...].allSatisfy { $0.displayIndex >= plans[kept].displayIndex })
-                }
+                var planner = FramePlanner(structure: structure { $0.bFrames = bFrames })
+                var plans: [FramePlan] = []
+                for _ in 0..<moment { plans += planner.add() }
+                let kept = plans.count
+                plans += planner.restart()
+                for _ in 0..<6 { plans += planner.add() }
+                plans += planner.finish()
+                #expect(plans[kept].type == .idr)
+                #expect(plans.map(\.codingIndex) == Array(0..<(moment + 6)))
+                #expect(plans.map(\.displayIndex).sorted() == Array(0..<(moment + 6)))
+                #expect(plans[(kept + 1)...].allSatisfy { ($0.list0 + $0.list1).allSatisfy { $0 >= kept } })
+                #expect(plans[kept...].allSatisfy { $0.displayIndex >= plans[kept].displayIndex })
             }
         }
     }

@@ -1,3 +1,4 @@
+import CLibAV
 import LibAV
 import Testing
 import VideoBase
@@ -32,6 +33,6 @@ import VideoBase
         ("non-existing PPS 0 referenced", false), ("Application provided invalid, non monotonically increasing dts: 5 >= -3", false), ("-", false), ("", false),
     ])
     func logLinesWithFFmpegOptionsAreRecognized(_ line: String, _ names: Bool) {
-        #expect(LibAV.namesOption(line) == names)
+        #expect(unsafe vaenc_libav_names_option(line) == names)
     }
 }

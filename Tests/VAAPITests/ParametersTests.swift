@@ -118,9 +118,6 @@ import VideoBase
         #expect([0, 4, 8, 12, 16, 20, 24, 28].map { word(layers, at: $0) } == [12, 3, 4, 2, 1, 2, 0, 0])
         #expect(layers.count == 4 + MemoryLayout<VAEncMiscParameterTemporalLayerStructure>.size)
 
-        let skip = buffers(MiscParameters.skippedFrames(count: 2, bits: 777))[0].bytes
-        #expect(word(skip, at: 0) == 9 && skip[4] == 1 && skip[5] == 2 && word(skip, at: 8) == 777)
-
         let regions = RegionsOfInterest(
             [
                 .init(x: 16, y: 32, width: 48, height: 64, value: -6),

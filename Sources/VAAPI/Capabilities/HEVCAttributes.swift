@@ -21,7 +21,6 @@ package struct HEVCFeatures: Sendable, Hashable {
     package var constrainedIntraPrediction: FeatureSupport { field(9) }
     package var transformSkip: FeatureSupport { field(10) }
     package var cuQPDelta: FeatureSupport { field(11) }
-    package var transquantBypass: FeatureSupport { field(13) }
     package var deblockingFilterDisable: FeatureSupport { field(14) }
 
     static let names = [

@@ -19,8 +19,6 @@ package enum MiscParameters: ParameterBuffer, Sendable, Hashable {
     /// The number of temporal layers, and the layer of each picture after the first. The pattern repeats and has at
     /// most 32 entries.
     case temporalLayers(count: UInt32, layerOfEachFrame: [UInt32])
-    /// The number of pictures that the client skipped before this one, and the bits that it sent for them.
-    case skippedFrames(count: UInt8, bits: UInt32)
 
     /// The rate control settings: VAEncMiscParameterRateControl.
     package struct RateControl: Sendable, Hashable {
@@ -130,12 +128,6 @@ package enum MiscParameters: ParameterBuffer, Sendable, Hashable {
             words[1] = UInt32(min(layers.count, 32))
             for (index, layer) in layers.prefix(32).enumerated() { words[2 + index] = layer }
             unsafe lend(VAEncMiscParameterTypeTemporalLayerStructure, words, to: body)
-        case .skippedFrames(let count, let bits):
-            var c = VAEncMiscParameterSkipFrame()
-            c.skip_frame_flag = count > 0 ? 1 : 0
-            c.num_skip_frames = count
-            c.size_skip_frames = bits
-            unsafe lend(VAEncMiscParameterTypeSkipFrame, c, to: body)
         }
     }
 
