@@ -17,13 +17,17 @@ extension SettingsResolver {
         }
         let used = firstRows.count
         let why: SettingReason =
-            asked.coding.slices == nil
-            ? .standard
-            : used == wanted
-                ? .requested
-                : wanted > rows && rows <= limits.maxSlices && used == rows
-                    ? "a slice has at least one \(limits.coding.blockName) row"
-                    : wanted > held && used == held ? "limit of level \(level.name)" : "driver limit"
+            if asked.coding.slices == nil {
+                .standard
+            } else if used == wanted {
+                .requested
+            } else if wanted > rows, rows <= limits.maxSlices, used == rows {
+                "a slice has at least one \(limits.coding.blockName) row"
+            } else if wanted > held, used == held {
+                "limit of level \(level.name)"
+            } else {
+                "driver limit"
+            }
         report.add("slices", asked: asked.coding.slices, used: used, why: why)
         return firstRows
     }

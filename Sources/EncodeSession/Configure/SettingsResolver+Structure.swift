@@ -181,15 +181,23 @@ struct Obstacles {
         let isForeign = limits.takesSliceHeaders ? nil : "the driver writes slice headers itself"
         let isIntra = intraOnly ? "every picture is intra" : nil
         bFrames =
-            !limits.profile.allowsBPictures
-            ? "Constrained Baseline has no B pictures"
-            : limits.maxReferences0 == 0
-                ? "the device supports intra pictures only"
-                : limits.maxReferences1 == 0
-                ? "the device supports one reference list only"
-                : limits.futureReferences == 0
-                ? "the device supports no references that are displayed later"
-                : isIntra ?? (asked.pipeline.lowLatency ? "low latency" : asked.pipeline.maxFrameDelay == 0 ? "`maxFrameDelay` is 0" : nil)
+            if !limits.profile.allowsBPictures {
+                "Constrained Baseline has no B pictures"
+            } else if limits.maxReferences0 == 0 {
+                "the device supports intra pictures only"
+            } else if limits.maxReferences1 == 0 {
+                "the device supports one reference list only"
+            } else if limits.futureReferences == 0 {
+                "the device supports no references that are displayed later"
+            } else if let isIntra {
+                isIntra
+            } else if asked.pipeline.lowLatency {
+                "low latency"
+            } else if asked.pipeline.maxFrameDelay == 0 {
+                "`maxFrameDelay` is 0"
+            } else {
+                nil
+            }
         // The slice header selects the references and controls how long they are stored.
         pyramid = isForeign
         layers = asked.structure.temporalLayers == 1 ? nil : isForeign ?? isIntra
