@@ -70,7 +70,7 @@ extension RateSession {
     func changed(_ report: [EffectiveEntry]) -> [EffectiveEntry] {
         let (rate, qps, changes, keepsHRD) = state.withLock { ($0.rate, $0.qps, $0.changes, $0.keepsHRD) }
         var changed = rate.report(report, with: changes, qps)
-        if !keepsHRD, let old = report.first(where: { $0.option == "hrdParameters" && $0.used == "on" }) {
+        if !keepsHRD, rate.hasHRD, let old = report.first(where: { $0.option == "hrdParameters" }) {
             changed.change("hrdParameters", asked: old.asked, used: EffectiveEntry.outdatedHRD, why: "the rate was changed while running")
         }
         return changed

@@ -41,11 +41,12 @@ extension EncodeSettings {
         var new = self
         new.qualityLevel = nil
         new.trellis = trellis.map { _ in false }
-        for index in effective.indices {
-            let entry = effective[index]
-            guard entry.asked != nil, entry.option == "preset" || entry.option == "trellis" else { continue }
-            if entry.used == "driver's" || entry.used == "off" { continue }
-            new.effective[index].used = entry.option == "preset" ? "driver's" : "off"
+        var replaced: [String: String] = [:]
+        if qualityLevel != nil { replaced["preset"] = "driver's" }
+        if trellis == true { replaced["trellis"] = "off" }
+        for (index, entry) in effective.enumerated() where entry.asked != nil {
+            guard let used = replaced[entry.option] else { continue }
+            new.effective[index].used = used
             new.effective[index].why = "the driver rejected pictures with the requested value"
         }
         return new
