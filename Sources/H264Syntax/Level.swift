@@ -86,7 +86,7 @@ package struct Level: Sendable, Hashable {
     package func pictureSizeLimit(codedSize: VideoSize) -> PictureSizeLimit {
         PictureSizeLimit(
             samples: codedSize.width / 16 * (codedSize.height / 16), samplesPerSecond: maxMBPS, bytesPerSample: 384 / Double(minCR),
-            leastTime: 1.0 / 172)
+            minTime: 1.0 / 172)
     }
 
     /// Returns whether the level allows a stream with these properties: the size of a frame and its sides (A.3.1 f, g),

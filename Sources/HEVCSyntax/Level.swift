@@ -132,6 +132,6 @@ package struct Level: Sendable, Hashable {
     package func pictureSizeLimit(codedSize: VideoSize, bitDepth: Int) -> PictureSizeLimit {
         PictureSizeLimit(
             samples: codedSize.width * codedSize.height, samplesPerSecond: maxLumaSr,
-            bytesPerSample: (bitDepth > 8 ? 1.875 : 1.5) / Double(minCrBase), leastTime: 1.0 / 300)
+            bytesPerSample: (bitDepth > 8 ? 1.875 : 1.5) / Double(minCrBase), minTime: 1.0 / 300)
     }
 }

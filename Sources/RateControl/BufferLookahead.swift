@@ -71,11 +71,11 @@ struct BufferLookahead {
             case .variable: min(0.165, 0.52 * headroom)
             case .quality: 0.2
             }
-        return Self.leastReserve + max(most - Self.leastReserve, 0) * min(Double(step) / Self.pacedPictures, 1)
+        return Self.minReserve + max(most - Self.minReserve, 0) * min(Double(step) / Self.pacedPictures, 1)
     }
 
     /// The share of a limit that is left free after the next picture.
-    private static let leastReserve = 0.04
+    private static let minReserve = 0.04
     /// The number of pictures after which the whole reserve is left free.
     private static let pacedPictures = 12.0
 

@@ -18,7 +18,7 @@ package struct CodedPictureBuffer: Sendable, Hashable {
     /// buffer is full.
     package let isConstant: Bool
     /// The minimum size of a filler NAL unit with its start code, in bytes.
-    package let leastFillerBytes: Int
+    package let minFillerBytes: Int
     /// The fullness just before the next picture leaves, in fractions of a bit.
     private var fullnessUnits: Int128
 
@@ -34,13 +34,13 @@ package struct CodedPictureBuffer: Sendable, Hashable {
     /// - Parameters:
     ///   - rate: Bits per second. `rate`, `size` and `frameRate` are positive; `frameRate` is reduced here.
     ///   - initialFullness: The bits that have arrived when the first picture is decoded, at most `size`.
-    ///   - leastFillerBytes: The minimum size of the codec's filler NAL unit: 6 in H.264, 7 in HEVC.
-    package init(rate: Int, size: Int, initialFullness: Int, frameRate: Rational, isConstant: Bool, leastFillerBytes: Int = 6) {
+    ///   - minFillerBytes: The minimum size of the codec's filler NAL unit: 6 in H.264, 7 in HEVC.
+    package init(rate: Int, size: Int, initialFullness: Int, frameRate: Rational, isConstant: Bool, minFillerBytes: Int = 6) {
         self.rate = max(rate, 1)
         self.size = max(size, 1)
         self.frameRate = Self.counted(frameRate)
         self.isConstant = isConstant
-        self.leastFillerBytes = leastFillerBytes
+        self.minFillerBytes = minFillerBytes
         fullnessUnits = Int128(min(max(initialFullness, 0), self.size)) * Int128(self.frameRate.numerator)
         // The first removal is a whole number of ticks after the arrival of the first bit.
         fullnessUnits = units(ticks: removalDelay)
@@ -106,7 +106,7 @@ package struct CodedPictureBuffer: Sendable, Hashable {
         guard isConstant else { return 0 }
         let excess = fullnessUnits - Int128(bits) * scale + arrivingUnits - sizeUnits
         if excess <= 0 { return 0 }
-        return Int(clamping: max(((excess + scale - 1) / scale + 7) / 8, Int128(leastFillerBytes)) * 8)
+        return Int(clamping: max(((excess + scale - 1) / scale + 7) / 8, Int128(minFillerBytes)) * 8)
     }
 
     /// Changes the parameters from the next picture on. The bits in the buffer stay, up to the new size.

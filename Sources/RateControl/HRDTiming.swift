@@ -21,14 +21,14 @@ package struct HRDTiming: Sendable, Hashable {
     ///   - bitrate: BitRate as signaled in the VUI, in bits per second.
     ///   - bufferSize: CpbSize as signaled in the VUI, in bits.
     ///   - initialFullness: The bits in the buffer when the first picture is decoded.
-    ///   - leastFillerBytes: The minimum size of the codec's filler NAL unit with its start code.
+    ///   - minFillerBytes: The minimum size of the codec's filler NAL unit with its start code.
     package init(
         bitrate: Int, bufferSize: Int, initialFullness: Int, frameRate: Rational, isConstant: Bool,
-        leastFillerBytes: Int = 6
+        minFillerBytes: Int = 6
     ) {
         buffer = CodedPictureBuffer(
             rate: bitrate, size: bufferSize, initialFullness: initialFullness, frameRate: frameRate,
-            isConstant: isConstant, leastFillerBytes: leastFillerBytes)
+            isConstant: isConstant, minFillerBytes: minFillerBytes)
     }
 
     /// The delays of a buffering period that begins with the next picture. In the whole stream, their sum is the time

@@ -100,7 +100,7 @@ package struct PictureRateController: Sendable {
         self.targets = targets
         buffer = CodedPictureBuffer(
             rate: targets.maxBitrate, size: targets.bufferSize, initialFullness: targets.initialFullness,
-            frameRate: targets.frameRate, isConstant: targets.isConstant, leastFillerBytes: targets.leastFillerBytes)
+            frameRate: targets.frameRate, isConstant: targets.isConstant, minFillerBytes: targets.minFillerBytes)
         model = BitModel(macroblocks: targets.macroblocks)
         windows = targets.windows.map { SlidingWindow(limit: $0.bits, count: targets.count(of: $0)) }
         setpoint = Double(targets.initialFullness)

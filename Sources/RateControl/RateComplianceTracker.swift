@@ -104,10 +104,10 @@ package struct RateComplianceTracker: Sendable {
             broken.overMaxBitrate += 1
             found.insert(.maximum)
         }
-        let mostOfLevel = isFirst ? levelPictures?.first : levelPictures?.later(frameRate: level.frameRate)
+        let levelMaximum = isFirst ? levelPictures?.first : levelPictures?.later(frameRate: level.frameRate)
         isFirst = false
         let isInLevelsBuffer = level.remove(bits: bits)
-        if !isInLevelsBuffer || bits / 8 > mostOfLevel ?? .max || slices > levelSlices ?? .max {
+        if !isInLevelsBuffer || bits / 8 > levelMaximum ?? .max || slices > levelSlices ?? .max {
             broken.overLevel += 1
             found.insert(.level)
         }

@@ -48,7 +48,7 @@ package struct RateTargets: Sendable, Hashable {
     /// orders.
     package var reorderDepth = 0
     /// The minimum size of the codec's filler NAL unit with its start code: 6 in H.264, 7 in HEVC.
-    package var leastFillerBytes = 6
+    package var minFillerBytes = 6
 
     package init(
         aim: Aim, bitrate: Int, maxBitrate: Int? = nil, bufferSize: Int? = nil, initialFullness: Int? = nil,

@@ -11,7 +11,7 @@ struct SteadyQP: Sendable {
     private static let flatness = 0.45
     /// The maximum distance of an easy picture's QP below the QP of typical pictures. An empty picture takes no bits at
     /// any QP, and the picture after it must not begin at the lowest QP.
-    private static let mostBelow = 6.0
+    private static let maxBelow = 6.0
 
     /// The mean of cost^(1 − flatness) over the pictures so far; nil before the first. A cost is the scene's bits at QP
     /// 0 divided by the mean rate.
@@ -35,7 +35,7 @@ struct SteadyQP: Sendable {
     /// Returns the QP of a picture whose scene takes the mean rate at QP `now`.
     func qp(now: Double, slope: Double) -> Double {
         guard let mean else { return now }
-        return max(6 / slope * log2(mean) + Self.flatness * now, typical(slope: slope) - Self.mostBelow)
+        return max(6 / slope * log2(mean) + Self.flatness * now, typical(slope: slope) - Self.maxBelow)
     }
 
     /// Returns the QP of the stream's typical pictures.

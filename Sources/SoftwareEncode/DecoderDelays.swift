@@ -125,7 +125,7 @@ struct DecoderDelays: Sendable {
         let bits = (Int128(ticks) * Int128(libraryRate) + 89_999) / 90_000
         return HRDTiming(
             bitrate: hrd.bitrate, bufferSize: hrd.cpbSize, initialFullness: Int(clamping: bits), frameRate: hrd.frameRate,
-            isConstant: hrd.isConstant, leastFillerBytes: AnnexB.startCode.count + codec.nalUnitHeaderSize + 1)
+            isConstant: hrd.isConstant, minFillerBytes: AnnexB.startCode.count + codec.nalUnitHeaderSize + 1)
     }
 
     /// Writes pic_timing(), H.264 D.1.3, H.265 D.2.3: the delay since the current buffering period, and the output

@@ -4,7 +4,7 @@ extension EncoderSettings {
     /// Maps the slices. Call it after the buffer is mapped, because HRD parameters of HEVC reduce the number of slices.
     mutating func mapSlices() {
         guard let asked = configuration.coding.slices else { return }
-        let most = mostSlices
+        let most = maxSlices
         if configuration.rate.maxSliceBytes != nil, library == .x264 {
             return report(
                 "slices", asked: asked, used: "none",
@@ -17,8 +17,8 @@ extension EncoderSettings {
             // If threads share a picture, each thread writes a slice of at least four rows, whatever the slice count
             // is.
             if configuration.pipeline.lowLatency || configuration.pipeline.maxFrameDelay != nil {
-                let mostThreads = 128
-                set("threads", used <= min(codedRows(of: 16) / 4, mostThreads) ? used : 1)
+                let maxThreads = 128
+                set("threads", used <= min(codedRows(of: 16) / 4, maxThreads) ? used : 1)
             }
         case .x265: break
         }
@@ -26,16 +26,16 @@ extension EncoderSettings {
     }
 
     /// The maximum number of slices in a picture that the library writes, and the reason for the limit.
-    var mostSlices: (count: Int, reason: String) {
+    var maxSlices: (count: Int, reason: String) {
         switch library {
         case .x264:
             let rows = codedRows(of: 16)
             return (rows, "the picture has \(rows) macroblock rows")
-        case .x265: return mostSlicesOfX265
+        case .x265: return maxSlicesOfX265
         }
     }
 
-    private var mostSlicesOfX265: (count: Int, reason: String) {
+    private var maxSlicesOfX265: (count: Int, reason: String) {
         // With slices, libx265 always holds back a picture. A session that waits for each picture would wait forever.
         if configuration.pipeline.lowLatency { return (1, "libx265 delays a picture if it writes slices") }
         // libx265 divides a picture only if it codes rows in parallel, which needs two rows of three blocks. With
@@ -62,13 +62,13 @@ extension EncoderSettings {
     }
 
     /// Returns the maximum number of slices for a configuration. Without a size, 1920×1080 is used.
-    static func mostSlices(_ configuration: EncoderConfiguration) -> Int {
+    static func maxSlices(_ configuration: EncoderConfiguration) -> Int {
         var whole = configuration
         (whole.strict, whole.coding.slices) = (false, nil)
         if whole.size.width <= 0 || whole.size.height <= 0 { whole.size = VideoSize(width: 1920, height: 1080) }
         // If another setting cannot be encoded, only the size counts.
         var bare = EncoderConfiguration(size: whole.size)
         bare.codec = whole.codec
-        return ((try? EncoderSettings(whole)) ?? (try? EncoderSettings(bare)))?.mostSlices.count ?? 1
+        return ((try? EncoderSettings(whole)) ?? (try? EncoderSettings(bare)))?.maxSlices.count ?? 1
     }
 }

@@ -216,7 +216,7 @@ extension EncoderSettings {
                 case .x264: references
                 // libx265 counts the pictures that wait to be shown among the eight that a picture may have (H.265
                 // 7.4.7.2).
-                case .x265: min(references, library.mostReferences - reorderDepth)
+                case .x265: min(references, library.maxReferences - reorderDepth)
                 }
             // libx264 only warns of references that the level does not hold, and libx265 takes fewer.
             let held = takesLevel ? usedLevelNumber.flatMap { SoftwareLevel.references($0, self) } : nil

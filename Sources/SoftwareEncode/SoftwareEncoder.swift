@@ -25,14 +25,14 @@ package final class SoftwareEncoder: VideoEncoder {
     package static let highestRate = 2_000_000_000
 
     /// Returns the maximum number of reference pictures that a library supports if no picture is reordered.
-    package static func mostReferences(_ codec: VideoCodec) -> Int { codec.softwareLibrary.mostReferences }
+    package static func maxReferences(_ codec: VideoCodec) -> Int { codec.softwareLibrary.maxReferences }
 
     /// Returns the levels of a codec in tenths, in rising order; 9 is H.264's level 1b.
     package static func levels(_ codec: VideoCodec) -> [Int] { SoftwareLevel.numbers(codec).sorted() }
 
     /// Returns the maximum number of slices in a picture for a configuration. Without a size, a common one is used.
-    package static func mostSlices(_ configuration: EncoderConfiguration) -> Int {
-        EncoderSettings.mostSlices(configuration)
+    package static func maxSlices(_ configuration: EncoderConfiguration) -> Int {
+        EncoderSettings.maxSlices(configuration)
     }
 
     /// Returns whether the rate can change while a session with this configuration runs. This is possible in H.264

@@ -15,7 +15,7 @@ package enum SoftwareLibrary: String, Sendable, Hashable {
     }
 
     /// The number of reference pictures that the library takes if no picture is reordered.
-    var mostReferences: Int {
+    var maxReferences: Int {
         switch self {
         case .x264: 16
         case .x265: 8

@@ -11,17 +11,17 @@ package struct PictureSizeLimit: Sendable, Hashable {
     /// The number of bytes that one sample may take.
     private let bytesPerSample: Double
     /// The minimum time from one picture to the next in seconds, f_R.
-    private let leastTime: Double
+    private let minTime: Double
 
-    package init(samples: Int, samplesPerSecond: Int, bytesPerSample: Double, leastTime: Double) {
+    package init(samples: Int, samplesPerSecond: Int, bytesPerSample: Double, minTime: Double) {
         self.samples = Double(samples)
         self.samplesPerSecond = Double(samplesPerSecond)
         self.bytesPerSample = bytesPerSample
-        self.leastTime = leastTime
+        self.minTime = minTime
     }
 
     /// The limit for the first picture of the stream, which has no previous picture.
-    package var first: Int { bytes(after: leastTime) }
+    package var first: Int { bytes(after: minTime) }
 
     /// Returns the limit for each later picture of a stream with this frame rate.
     package func later(frameRate: Rational) -> Int { bytes(after: 1 / frameRate.value) }

@@ -99,7 +99,7 @@ import Testing
         let restriction = try #require(stream.sequenceSets[0].vui?.restriction)
         #expect(restriction.max_num_reorder_frames == stream.reorderDepth)
         #expect(stream.reorderDepth == 2)
-        #expect(stream.mostReferences <= stream.sequenceSets[0].max_num_ref_frames)
-        #expect(stream.mostReferences > 2)
+        #expect(stream.maxReferences <= stream.sequenceSets[0].max_num_ref_frames)
+        #expect(stream.maxReferences > 2)
     }
 }

@@ -107,7 +107,7 @@ import VideoBase
     @Test(arguments: [6, 7]) func fillerHasTheLeastUnitSize(bytes: Int) {
         var buffer = CodedPictureBuffer(
             rate: 100_000, size: 20_000, initialFullness: 20_000, frameRate: Rational(25), isConstant: true,
-            leastFillerBytes: bytes)
+            minFillerBytes: bytes)
         for missing in 0...80 {
             let filler = buffer.filler(afterBits: 4000 - missing)
             #expect(filler == (missing == 0 ? 0 : max((missing + 7) / 8, bytes) * 8))
@@ -129,7 +129,7 @@ import VideoBase
                     for isConstant in [false, true] {
                         var hrd = HRDTiming(
                             bitrate: rate, bufferSize: size, initialFullness: size / 4 * 3, frameRate: frameRate,
-                            isConstant: isConstant, leastFillerBytes: 7)
+                            isConstant: isConstant, minFillerBytes: 7)
                         for bits in [0, 1, 1 << 40, Int.max, 8, Int.max, 0] {
                             let delay = hrd.initialDelay
                             #expect(delay.delay >= 1 && delay.offset >= 0)
@@ -150,7 +150,7 @@ import VideoBase
         for rate in stride(from: 59_968, through: 700_000, by: 6_400) {
             var hrd = HRDTiming(
                 bitrate: rate, bufferSize: rate / 2 & ~15, initialFullness: rate / 3, frameRate: Rational(25),
-                isConstant: true, leastFillerBytes: bytes)
+                isConstant: true, minFillerBytes: bytes)
             var arrived = 0.0
             var removal = 0.0
             for index in 0..<120 {

@@ -39,7 +39,7 @@ import VideoBase
 
     /// Up to the listed maximum, references are used as requested if nothing is reordered, and open. More are not used.
     @Test(arguments: [VideoCodec.h264, .hevc]) func referencesUpToTheMaximumAreUsed(_ codec: VideoCodec) throws {
-        let most = SoftwareEncoder.mostReferences(codec)
+        let most = SoftwareEncoder.maxReferences(codec)
         for references in 1...16 {
             for bFrames in [0, 1, 7] {
                 let settings = try Self.settings(codec) {

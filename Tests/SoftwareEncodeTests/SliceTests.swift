@@ -74,7 +74,7 @@ private struct SliceCase {
             var configuration = EncoderConfiguration(size: VideoSize(width: width, height: height))
             configuration.codec = .hevc
             change(&configuration)
-            return SoftwareEncoder.mostSlices(configuration)
+            return SoftwareEncoder.maxSlices(configuration)
         }
         #expect(most(128, 320) == 1 && most(130, 320) == 5)
         #expect(most(64, 128) == 1 && most(128, 128) == 1 && most(128, 128) { $0.coding.preset = 7 } == 4)

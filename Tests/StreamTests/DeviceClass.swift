@@ -14,7 +14,7 @@ struct DeviceClass: Sendable, CustomStringConvertible {
     var personality: String? { personalities[0] }
     var description: String { FeatureMatrix.name(personality) }
     /// The smallest picture size that the driver reports.
-    var leastSize: VideoSize {
+    var minSize: VideoSize {
         VideoSize(
             width: capabilities.compactMap(\.minWidth).max() ?? 16,
             height: capabilities.compactMap(\.minHeight).max() ?? 16)

@@ -58,7 +58,7 @@ extension Feature {
             "4 temporal layers", "temporalLayers", change: { $0.structure.temporalLayers = 4 },
             missing: becomes("temporal_id", [0, 1, 2, 3]) { $0.layers }),
         Feature("low latency", "lowLatency", "asyncDepth", change: { $0.pipeline.lowLatency = true }) { run, _ in
-            run.mostPending == 0 ? nil : "\(run.mostPending) frames waited"
+            run.maxPending == 0 ? nil : "\(run.maxPending) frames waited"
         },
     ]
 

@@ -36,7 +36,7 @@ import VideoBase
 
     private static func judge(_ device: DeviceClass, _ number: Int, _ step: Int, _ clip: [PlanarFrame]) -> [String] {
         let index = number * 8 + step
-        let least = device.leastSize
+        let least = device.minSize
         // The first size is the smallest itself; the others add multiples of two.
         let (right, below) = step == 0 ? (0, 0) : (2 * (index * 11 % 28), 2 * (index * 17 % 28))
         let size = VideoSize(width: least.width + right, height: least.height + below)

@@ -24,7 +24,7 @@ struct SessionRun {
     var packets: [EncodedPacket]
     var description: EncoderDescription
     /// The highest number of frames that were pending after `encode` had returned.
-    var mostPending: Int
+    var maxPending: Int
     /// The headers as FFmpeg reads them.
     var trace: TraceHeaders
     /// The stream as this project's own reader reads it.
@@ -49,7 +49,7 @@ struct SessionRun {
             onPacket: box.take)
         source = request.source
         description = try encoder.encoderDescription
-        mostPending = 0
+        maxPending = 0
         for (index, frame) in request.source.enumerated() {
             try request.before(index, encoder)
             let buffer = try encoder.makePixelBuffer()
@@ -57,7 +57,7 @@ struct SessionRun {
             let time = MediaTime(value: Int64(index) * 3000, timescale: 90000)
             try encoder.encode(
                 buffer, timing: FrameTiming(presentation: time), options: request.options(index, box.packets))
-            mostPending = max(mostPending, encoder.pendingFrameCount)
+            maxPending = max(maxPending, encoder.pendingFrameCount)
         }
         try encoder.completeFrames(until: nil)
         encoder.invalidate()

@@ -76,7 +76,7 @@ struct H264PictureDecoder {
         mark(&frame, first: first, sps: sps)
         reorder(frame, sps: sps, in: &stream)
         if frame.isReference { previousReferenceFrameNum = first.includesForgetAll ? 0 : first.frame_num }
-        stream.mostReferences = max(stream.mostReferences, references.entries.count)
+        stream.maxReferences = max(stream.maxReferences, references.entries.count)
         stream.frames.append(frame)
         stream.found.append(contentsOf: found.map { Violation($0.0, frame: index, $0.1) })
     }

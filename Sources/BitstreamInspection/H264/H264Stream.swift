@@ -18,7 +18,7 @@ package struct H264Stream: Sendable {
     /// The maximum number of pictures that precede a picture in coding order and follow it in output order.
     package internal(set) var reorderDepth = 0
     /// The maximum number of frames that were marked as references at the same time.
-    package internal(set) var mostReferences = 0
+    package internal(set) var maxReferences = 0
 
     /// Reads an Annex B byte stream. Never fails.
     ///

@@ -70,7 +70,7 @@ struct HEVCPictureDecoder {
         found += HEVCSliceRules.collocatedFaults(frame)
         found += rules.faults(of: frame, irap: irap, references, sps)
         for long in frame.referenceSet.longTerm { if let long { stream.frames[long].isLongTerm = true } }
-        stream.mostReferences = max(stream.mostReferences, frame.referenceSet.all.count { $0 != nil })
+        stream.maxReferences = max(stream.maxReferences, frame.referenceSet.all.count { $0 != nil })
         if nal.temporalID >= sps.sps_max_sub_layers {
             report(
                 .temporalLayer, "TemporalId is \(nal.temporalID), but there are \(sps.sps_max_sub_layers) sub-layers")

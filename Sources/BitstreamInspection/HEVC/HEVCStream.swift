@@ -21,7 +21,7 @@ package struct HEVCStream: Sendable {
     /// The maximum number of pictures that precede a picture in coding order and follow it in output order.
     package internal(set) var reorderDepth = 0
     /// The maximum number of pictures in a reference picture set.
-    package internal(set) var mostReferences = 0
+    package internal(set) var maxReferences = 0
 
     /// Reads an Annex B byte stream. Never fails.
     ///

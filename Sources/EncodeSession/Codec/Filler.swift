@@ -6,7 +6,7 @@ import VideoBase
 /// Filler data, which fills pictures up to a constant rate.
 enum Filler {
     /// The fewest bytes of a filler NAL unit with its start code: header and trailing bits.
-    static func leastBytes(_ codec: VideoCodec) -> Int {
+    static func minBytes(_ codec: VideoCodec) -> Int {
         AnnexB.startCode.count + unit(byteCount: 0, temporalLayer: 0, codec).count
     }
 

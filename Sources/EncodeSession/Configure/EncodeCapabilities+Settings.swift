@@ -29,18 +29,18 @@ extension EncodeCapabilities {
     /// Whether the session chooses the references of a picture and how long they are stored.
     package var choosesReferences: Bool { takesSliceHeaders && maxReferences0 > 0 }
     /// The number of pictures that a P picture may predict from, at least 1.
-    package var mostReferences: Int { max(min(maxReferences0, maxStored, 16), 1) }
+    package var maxReferences: Int { max(min(maxReferences0, maxStored, 16), 1) }
     /// Whether B pictures are possible. The pictures on both sides must be stored at once.
     package var supportsBFrames: Bool { hasBPictures && maxReferences0 > 0 && futureReferences > 0 && maxStored >= 2 }
     /// Whether B pictures may predict from B pictures.
     package var supportsBPyramid: Bool { supportsBFrames && choosesReferences && maxStored >= 3 }
     /// The maximum number of long-term references. One short-term reference is stored in addition.
-    package var mostLongTermReferences: Int {
+    package var maxLongTermReferences: Int {
         choosesReferences ? max(min(maxReferences0, maxStored - 1, 15), 0) : 0
     }
     /// The maximum number of temporal layers. The latest picture of the lowest layer stays stored while upper layers
     /// are coded.
-    package var mostTemporalLayers: Int {
+    package var maxTemporalLayers: Int {
         guard choosesReferences else { return 1 }
         return maxStored >= 4 ? 4 : maxStored >= 2 ? 3 : 2
     }

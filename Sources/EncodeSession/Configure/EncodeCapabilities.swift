@@ -10,18 +10,19 @@ package struct EncodeCapabilities: Sendable, Hashable {
         case rows
         /// The same number of rows in every slice; the last slice may be smaller.
         case equalRows
-        /// Like `equalRows`, but the number of rows is a power of two.
+        /// Slices of equal numbers of rows, which are a power of two.
         case powerOfTwoRows
     }
 
     /// The meaning of a picture's quality level.
     enum QualityScale: Sendable, Hashable {
         case none
-        /// 1 (best) … `count` (fastest).
+        /// The levels 1 (best) to `count` (fastest).
         case levels(count: Int)
         /// Levels 1, 4 and 7 of seven. The driver rejects other levels or maps them to these.
         case threeOfSeven
-        /// radeonsi: bit 0 marks the value as valid, bits 1 and 2 hold 1 (balance) or 2 (quality); 0 is speed.
+        /// The bits of radeonsi: bit 0 marks the value as valid, bits 1 and 2 hold 1 (balance) or 2 (quality); 0 is
+        /// speed.
         case radeonBits
     }
 
@@ -30,7 +31,7 @@ package struct EncodeCapabilities: Sendable, Hashable {
     /// The supported rate control modes; constant QP alone if the driver does not report any.
     package var rateControl: Set<RateControlMode> = [.cqp]
     var minSize = VideoSize(width: 16, height: 16)
-    /// nil if the driver does not report it.
+    /// The maximum picture size; nil if the driver does not report it.
     var maxSize: VideoSize?
     /// The number of list 0 references; 0: intra pictures only.
     var maxReferences0 = 1

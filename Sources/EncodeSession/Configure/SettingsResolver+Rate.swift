@@ -220,7 +220,7 @@ extension SettingsResolver {
         guard rate.vbvSize > 0 else { return nil }
         limitBuffer(&rate, to: level.maxCPBSize, why: "limit of level \(level.name)")
         try rate.checkPicturesFit(asked.frameRate)
-        if let least = rate.leastBuffer(asked.frameRate), rate.vbvSize < least {
+        if let least = rate.minBuffer(asked.frameRate), rate.vbvSize < least {
             let share = Double(rate.vbvInitial) / Double(rate.vbvSize)
             rate.vbvSize = least
             rate.vbvInitial = Int(Double(least) * share)

@@ -77,9 +77,9 @@ extension SettingsResolver {
     ) -> GOPStructure {
         var structure = GOPStructure(keyInterval: interval, references: 1)
         // The first picture of layer 1 follows half a period after the key frame and must be in the group.
-        let mostLayers = interval < 2 ? 1 : 2 + (Int.bitWidth - 1 - (interval - 1).leadingZeroBitCount)
-        structure.temporalLayers = reasons.layers == nil ? min(asked.structure.temporalLayers ?? 1, mostLayers) : 1
-        if let layers = asked.structure.temporalLayers, layers > mostLayers {
+        let maxLayers = interval < 2 ? 1 : 2 + (Int.bitWidth - 1 - (interval - 1).leadingZeroBitCount)
+        structure.temporalLayers = reasons.layers == nil ? min(asked.structure.temporalLayers ?? 1, maxLayers) : 1
+        if let layers = asked.structure.temporalLayers, layers > maxLayers {
             reasons.layers = reasons.layers ?? "limited by `gopFrames`"
         }
         structure.longTermReferences = reasons.longTerm == nil ? asked.structure.longTermReferences ?? 0 : 0

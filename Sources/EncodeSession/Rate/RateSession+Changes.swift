@@ -63,7 +63,7 @@ extension RateSession {
         state.rateState.pacing = HRDTiming(
             bitrate: state.rate.maxBitrate, bufferSize: state.rate.vbvSize,
             initialFullness: min(before.buffer.fullness, state.rate.vbvSize), frameRate: state.frameRate, isConstant: true,
-            leastFillerBytes: Filler.leastBytes(settings.profile.codec))
+            minFillerBytes: Filler.minBytes(settings.profile.codec))
     }
 
     /// Returns the report of the configuration with all changes since then.

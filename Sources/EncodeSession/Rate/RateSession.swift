@@ -87,7 +87,7 @@ final class RateSession: Sendable {
             rateState.hrd = HRDTiming(
                 bitrate: buffer.bitrate, bufferSize: buffer.size, initialFullness: rate.vbvInitial,
                 frameRate: settings.frameRate, isConstant: buffer.isConstant,
-                leastFillerBytes: Filler.leastBytes(settings.profile.codec))
+                minFillerBytes: Filler.minBytes(settings.profile.codec))
         }
         var state = State(
             rate: rate, frameRate: settings.frameRate,
@@ -109,9 +109,9 @@ final class RateSession: Sendable {
         var targets = rate.targets(
             frameRate: frameRate, areas: Int(Double(settings.grid.areas) * settings.profile.codec.rateShare),
             reorderDepth: settings.structure.reorderDepth, offsets: offsets)
-        let mostOfLevel = settings.level.pictureSizeLimit(settings.grid, settings.profile).later(frameRate: frameRate)
-        targets.maxPictureBits = min(targets.maxPictureBits ?? .max, Int(clamping: Int128(mostOfLevel) * 8))
-        targets.leastFillerBytes = Filler.leastBytes(settings.profile.codec)
+        let levelMaximum = settings.level.pictureSizeLimit(settings.grid, settings.profile).later(frameRate: frameRate)
+        targets.maxPictureBits = min(targets.maxPictureBits ?? .max, Int(clamping: Int128(levelMaximum) * 8))
+        targets.minFillerBytes = Filler.minBytes(settings.profile.codec)
         return targets
     }
 

@@ -152,7 +152,7 @@ struct RateSettings: Sendable, Hashable {
 
     /// Returns the smallest buffer, in bits, for a constant rate in whole bytes: a picture and minimum filler. Returns
     /// nil for other modes.
-    func leastBuffer(_ frameRate: Rational) -> Int? {
+    func minBuffer(_ frameRate: Rational) -> Int? {
         guard mode == .cbr, vbvSize > 0 else { return nil }
         let perFrame = (Double(bitrate) / frameRate.value).rounded(.up)
         return (Int(saturating: min(perFrame, 1e15)) + 64 + 15) & ~15

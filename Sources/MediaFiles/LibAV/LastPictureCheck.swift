@@ -124,8 +124,8 @@ struct LastPictureCheck {
     private var holds = false
     private var end: InputContext.Reading?
 
-    /// Returns nil if no check is needed: other codecs' decoders report missing data, and other containers state packet
-    /// sizes.
+    /// Creates the check of an input. Returns nil if no check is needed: other codecs' decoders report missing data,
+    /// and other containers state packet sizes.
     init?(_ demuxer: Demuxer) {
         switch unsafe VideoCodec(libavcodecID: demuxer.parameters.pointee.codec_id) {
         case .hevc: break

@@ -10,7 +10,8 @@ struct RepeatedParameterSets {
     private let sets: [[UInt8]]
     private var hasBegun = false
 
-    /// Returns nil for tracks of other codecs, and if the header has no sequence parameter set with a start code.
+    /// Creates the repetition for a track. Returns nil for tracks of other codecs, and if the header has no sequence
+    /// parameter set with a start code.
     init?(_ track: MediaTrack) {
         guard let codec = track.codec else { return nil }
         self.codec = codec

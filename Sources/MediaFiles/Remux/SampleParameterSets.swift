@@ -16,8 +16,8 @@ struct SampleParameterSets {
     /// samples, because a later set may be equal to the header's and replace the different one.
     private(set) var haveChanged = false
 
-    /// Returns nil for tracks that keep their sample entry: other codecs, entries other than `hev1`, and tracks whose
-    /// header has no parameter sets.
+    /// Creates the conversion of a track. Returns nil for tracks that keep their sample entry: other codecs, entries
+    /// other than `hev1`, and tracks whose header has no parameter sets.
     /// - Throws: If there is no memory.
     init?(_ track: MediaTrack) throws {
         switch track.codec {

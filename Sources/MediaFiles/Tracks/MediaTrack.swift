@@ -7,7 +7,16 @@ public import VideoBase
 @safe public final class MediaTrack: @unchecked Sendable {
     /// The kind of a track.
     public enum Kind: String, Sendable, Hashable {
-        case video, audio, subtitle, data, attachment
+        /// Video (AVMEDIA_TYPE_VIDEO).
+        case video
+        /// Sound (AVMEDIA_TYPE_AUDIO).
+        case audio
+        /// Subtitles (AVMEDIA_TYPE_SUBTITLE).
+        case subtitle
+        /// A stream of any other type, for example timed data (AVMEDIA_TYPE_DATA).
+        case data
+        /// A file in the container, such as a font (AVMEDIA_TYPE_ATTACHMENT).
+        case attachment
     }
 
     // SAFETY: the context and its one stream are created in `init` and freed in `deinit`. After `init` they are only

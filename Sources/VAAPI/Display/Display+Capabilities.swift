@@ -13,12 +13,12 @@ extension Display {
     }
 
     /// The largest plausible number of list entries. A driver that reports more is treated as faulty.
-    private static let mostEntries: CInt = 4096
+    private static let maxEntries: CInt = 4096
 
     /// Returns how many entries to allocate: the driver's reported maximum, but at least 64, because a driver may write
     /// more entries than it reports.
     private func room(_ most: CInt, call: String, what: String) throws(VAError) -> Int {
-        guard (0...Self.mostEntries).contains(most) else {
+        guard (0...Self.maxEntries).contains(most) else {
             throw VAError(
                 call: call, status: .operationFailed, object: vendor, driverMessage: "it reports \(most) \(what)",
                 remedy: "use another driver or device", category: .unavailable)

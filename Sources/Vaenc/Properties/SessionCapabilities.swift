@@ -16,7 +16,7 @@ struct SessionCapabilities: Sendable, Hashable {
     /// The size of the session's pictures; nil if it is not known.
     private let size: VideoSize?
     /// The largest number of slices in software.
-    private let mostSlices: Int
+    private let maxSlices: Int
     private let changesRate: Bool
     /// The driver's capabilities; nil in software.
     var device: EncodeCapabilities?
@@ -38,7 +38,7 @@ struct SessionCapabilities: Sendable, Hashable {
         tier = configuration.tier
         frameRate = configuration.frameRate
         size = configuration.size.width > 0 && configuration.size.height > 0 ? configuration.size : nil
-        mostSlices = report.kind == .software ? SoftwareEncoder.mostSlices(configuration) : 1
+        maxSlices = report.kind == .software ? SoftwareEncoder.maxSlices(configuration) : 1
         changesRate = SoftwareEncoder.changesRate(configuration)
         let all = CodecProfile.allCases.filter { $0.codec == configuration.encodedCodec }
         if report.kind == .software {
@@ -102,11 +102,11 @@ struct SessionCapabilities: Sendable, Hashable {
     var keyIntervals: ClosedRange<Int> { device?.isIntraOnly == true ? 1...1 : SettingRange.gopFrames }
     /// The software encoders make each key frame of a closed GOP an IDR picture.
     var idrIntervals: ClosedRange<Int>? { isSoftware ? nil : SettingRange.idrInterval }
-    var references: Int { device?.mostReferences ?? SoftwareEncoder.mostReferences(codec) }
-    var longTermReferences: Int { device?.mostLongTermReferences ?? 0 }
-    var temporalLayers: Int { device?.mostTemporalLayers ?? 1 }
+    var references: Int { device?.maxReferences ?? SoftwareEncoder.maxReferences(codec) }
+    var longTermReferences: Int { device?.maxLongTermReferences ?? 0 }
+    var temporalLayers: Int { device?.maxTemporalLayers ?? 1 }
     var intraRefresh: Bool { device?.supportsIntraRefresh ?? true }
-    var slices: [Int] { device?.slices(size) ?? Array(1...max(mostSlices, 1)) }
+    var slices: [Int] { device?.slices(size) ?? Array(1...max(maxSlices, 1)) }
     /// The maximum number of list elements; nil for no limit.
     var regions: Int? { device?.maxRegions }
     var dataRateLimits: Int? { isSoftware ? 1 : nil }

@@ -61,7 +61,7 @@ import Testing
         var bytes: [UInt8] = []
         while bytes.count < 4_000_000 { bytes += [0, 0, 1] + payload }
         // JSON has one line for each NAL unit with a valid header.
-        try inspect(bytes, isHEVC: name.hasPrefix("HEVC"), mostKB: 150_000) { isJSON, lines in
+        try inspect(bytes, isHEVC: name.hasPrefix("HEVC"), maxKB: 150_000) { isJSON, lines in
             if isJSON { #expect((lines > 500_000) == (name != "broken"), "\(lines)") }
         }
     }
@@ -89,13 +89,13 @@ import Testing
                 bytes += [0, 0, 1] + slice.prefix(9) + (isHEVC ? [] : [0, 0, 1, 9, 0xF0])
             }
             // The table has one line for each picture.
-            try inspect(bytes, isHEVC: isHEVC, mostKB: 500_000) { isJSON, lines in
+            try inspect(bytes, isHEVC: isHEVC, maxKB: 500_000) { isJSON, lines in
                 if !isJSON { #expect(lines > 100_000, "\(lines)") }
             }
         }
     }
 
-    private func inspect(_ bytes: [UInt8], isHEVC: Bool, mostKB: Int, _ check: (_ isJSON: Bool, _ lines: Int) -> Void)
+    private func inspect(_ bytes: [UInt8], isHEVC: Bool, maxKB: Int, _ check: (_ isJSON: Bool, _ lines: Int) -> Void)
         throws
     {
         try Files.withTemporaryFolder { folder in
@@ -106,7 +106,7 @@ import Testing
                     Checkout.vaenc, ["inspect", file] + (isJSON ? ["--json"] : []))
                 #expect(run.status == 65 || run.status == 0, "\(run.errors)")
                 #expect(run.errorLines.count <= 1)
-                #expect(run.peakKB < mostKB, "JSON \(isJSON): \(run.peakKB) KB")
+                #expect(run.peakKB < maxKB, "JSON \(isJSON): \(run.peakKB) KB")
                 check(isJSON, run.stdout.count { $0 == UInt8(ascii: "\n") })
             }
         }

@@ -87,7 +87,7 @@ import Testing
         for count in 1..<trees.count {
             writer.begin(slice, job)
             for address in 0..<count { writer.write(trees[address], address: address) }
-            let most = writer.mostBytes()
+            let most = writer.maxBytes()
             let alone = writer.finish()
             #expect(alone.count <= most)
             #expect(most <= alone.count + alone.count / 50 + 24, "\(most) for \(alone.count)")

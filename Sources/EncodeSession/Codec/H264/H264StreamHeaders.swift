@@ -13,7 +13,7 @@ struct H264StreamHeaders: Sendable {
     let ppsUnit: [UInt8]
     let messages: StreamMessages
     let accessUnitDelimiters: Bool
-    /// nil: the stream signals no decoder buffer.
+    /// The decoder buffer that the stream signals; nil if it signals none.
     let buffer: BufferModel?
     let hasLayers: Bool
 

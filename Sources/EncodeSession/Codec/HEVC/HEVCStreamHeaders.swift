@@ -12,7 +12,7 @@ struct HEVCStreamHeaders: Sendable {
     let units: [[UInt8]]
     let messages: StreamMessages
     let accessUnitDelimiters: Bool
-    /// nil: the stream signals no decoder buffer.
+    /// The decoder buffer that the stream signals; nil if it signals none.
     let buffer: BufferModel?
     /// Whether P pictures use B slices with two equal lists.
     let hasTwoLists: Bool

@@ -145,7 +145,7 @@ struct BufferRequirement {
     private let isExact: Bool
     private let maximumCount: Int
     /// The bytes per element below which a buffer can be created, but contains no data.
-    private var leastUsefulBytes = 0
+    private var minUsefulBytes = 0
 
     /// Creates the requirement for a buffer type. Returns nil if contexts of the config do not support the buffer type.
     init?(_ type: VABufferType, _ config: Config.Choice) {
@@ -193,7 +193,7 @@ struct BufferRequirement {
             // An encoder's buffer, which some clients create in any HEVC context.
             case .hevc:
                 self.init(atLeast: VAQMatrixBufferHEVC.self)
-                leastUsefulBytes = .max
+                minUsefulBytes = .max
             }
         default: return nil
         }
@@ -227,7 +227,7 @@ struct BufferRequirement {
         case VAEncPackedHeaderDataBufferType: self.init(atLeast: 1, maximumCount: 1 << 20)
         case VAEncMiscParameterBufferType:
             self.init(atLeast: MiscParameter.headerBytes, maximumCount: 1)
-            leastUsefulBytes = MiscParameter.headerBytes + 4
+            minUsefulBytes = MiscParameter.headerBytes + 4
         default: return nil
         }
     }
@@ -250,7 +250,7 @@ struct BufferRequirement {
     }
 
     /// Whether a buffer with such elements can be created, but has no effect when it is rendered.
-    func isUseless(elementSize: Int) -> Bool { elementSize < leastUsefulBytes }
+    func isUseless(elementSize: Int) -> Bool { elementSize < minUsefulBytes }
 
     func accepts(elementSize: Int, count: Int) -> Bool {
         (isExact ? elementSize == elementBytes : elementSize >= elementBytes) && count > 0 && count <= maximumCount

@@ -55,7 +55,7 @@ extension HEVCBackend {
     /// Throws if there are more tiles than the stream's level allows (A.4.1).
     func checkLevel(_ tiles: HEVCTiles, _ sequence: HEVCSequenceParameterSet) throws {
         let (columns, rows) = (tiles.columnBounds.count - 1, tiles.rowBounds.count - 1)
-        let most = sequence.profileTierLevel.mostTiles
+        let most = sequence.profileTierLevel.maxTiles
         try require(
             columns <= most.columns && rows <= most.rows,
             "\(columns)x\(rows) tiles at general_level_idc \(sequence.profileTierLevel.general_level_idc), which allows"

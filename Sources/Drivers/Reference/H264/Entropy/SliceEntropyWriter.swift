@@ -168,7 +168,7 @@ package final class SliceEntropyWriter {
     }
 
     /// Returns the maximum size in bytes of the NAL unit if the slice ends here.
-    func mostBytes() -> Int {
+    func maxBytes() -> Int {
         // Emulation prevention bytes are counted in the bytes that no carry can change any more. In the few remaining
         // bytes, there is at most one for every two bytes.
         var settled = slice.cabac ? cabac.arithmetic.byteCount : cavlc.sink.byteCount

@@ -100,7 +100,7 @@ package final class H264PictureEncoder {
             entropy.mark()
             coder.code(codedEnd, into: &syntax)
             entropy.write(syntax, address: codedEnd)
-            if codedEnd > slice.firstMacroblock && entropy.mostBytes() > limit {
+            if codedEnd > slice.firstMacroblock && entropy.maxBytes() > limit {
                 entropy.returnToMark()
                 coder = before
                 return

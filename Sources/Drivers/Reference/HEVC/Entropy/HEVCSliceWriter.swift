@@ -127,7 +127,7 @@ package final class HEVCSliceWriter {
     }
 
     /// Returns an upper bound for the NAL unit's size in bytes if the slice ends here. Not supported with tiles.
-    package func mostBytes() -> Int {
+    package func maxBytes() -> Int {
         // In bytes that no carry can change any more, the emulation prevention bytes are counted exactly. For the few
         // other bytes the worst case is assumed: one for every second byte.
         var settled = coder.arithmetic.byteCount

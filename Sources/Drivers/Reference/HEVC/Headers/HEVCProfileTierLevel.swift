@@ -49,7 +49,7 @@ package struct HEVCProfileTierLevel: Equatable, Sendable {
 
     /// MaxTileCols and MaxTileRows, table A.8. A level that is not in the table gets the limits of the next higher one,
     /// or the greatest limits.
-    var mostTiles: (columns: Int, rows: Int) {
+    var maxTiles: (columns: Int, rows: Int) {
         switch general_level_idc {
         case ...63: (1, 1)
         case ...90: (2, 2)

@@ -115,7 +115,7 @@ package final class HEVCPictureEncoder<Sample: HEVCSample> {
             writer.mark()
             coder.code(address, into: trees[address], states: writer.contextStates)
             writer.write(trees[address], address: address)
-            if position > positions.lowerBound && writer.mostBytes() > limit.bytes {
+            if position > positions.lowerBound && writer.maxBytes() > limit.bytes {
                 writer.returnToMark()
                 coder = before
                 tables.tables.slice[address] = -1
