@@ -149,9 +149,9 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
         crQuantizer = lumaQuantizer
         // Placeholders: `code` sets the pointers of each tree.
         units = scratch.noUnits.elements
-        predictions = scratch.keptPredictions.elements
-        nodes = scratch.keptNodes.elements
-        levels = scratch.keptLevels.elements
+        predictions = scratch.predictionSnapshots.elements
+        nodes = scratch.nodeSnapshots.elements
+        levels = scratch.levelSnapshots.elements
         states = scratch.noStates.elements
         self.scratch = scratch
         self.transform = transform
