@@ -1,4 +1,3 @@
-import Glibc
 import H264Syntax
 import NALUnits
 import ReferenceDisplay
@@ -335,7 +334,7 @@ final class Received: Sendable {
         pipeline.fail(failure)
         pipeline.fail(VaencError(.internalFault, "a second failure"))
         // The failure is reported on another thread; the packets are complete when it is reported.
-        for _ in 0..<60_000 where received.errors.isEmpty { usleep(1000) }
+        Polling.wait { !received.errors.isEmpty }
         #expect(throws: failure) { try supervisor.complete(until: nil) }
         #expect(throws: failure) { _ = try supervisor.makeBuffer() }
         supervisor.close()

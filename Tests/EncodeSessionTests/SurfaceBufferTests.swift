@@ -1,4 +1,3 @@
-import Glibc
 import ReferenceDisplay
 import Testing
 import TestOracles
@@ -51,7 +50,7 @@ import VideoBase
         }
         try encoder.completeFrames(until: nil)
         // The encoder's threads release a picture a moment after it is reported complete.
-        for _ in 0..<60_000 where owners.contains(where: { $0() }) { usleep(1000) }
+        Polling.wait { !owners.contains { $0() } }
         let kept = owners.count { $0() }
         encoder.invalidate()
         if let error = received.errors.first { throw VaencError(.internalFault, error) }
@@ -67,7 +66,7 @@ import VideoBase
             let (packets, kept) = try Self.run(frames: 7, counts: folder + "/counts")
             #expect(packets.count == 7 && kept == 0)
             // The counts are written when the display is released, which happens on another thread.
-            for _ in 0..<6000 where !Files.exists(folder + "/counts") { usleep(10_000) }
+            Polling.wait { Files.exists(folder + "/counts") }
             let counts = try #require(JSONValue(String(decoding: Files.read(folder + "/counts"), as: UTF8.self)))
             #expect(counts["encoded"]?.int == 7)
             // The test itself maps each surface to draw.

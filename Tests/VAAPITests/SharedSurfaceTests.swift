@@ -1,6 +1,7 @@
 import CVA
 import Glibc
 import ReferenceDisplay
+import TestOracles
 import Testing
 import VideoBase
 
@@ -99,7 +100,7 @@ import VideoBase
         borrowed = nil
         surface = nil
         // Surfaces are released on another thread.
-        for _ in 0..<6000 where descriptors(like: descriptor) > 1 { usleep(10_000) }
+        Polling.wait { descriptors(like: descriptor) == 1 }
         #expect(descriptors(like: descriptor) == 1)
         var owned: SharedPicture? = SharedPicture(format: .nv12, size: size, owning: [object], planes: planes)
         #expect(owned?.size == size)
