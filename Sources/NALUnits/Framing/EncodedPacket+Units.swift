@@ -1,4 +1,4 @@
-package import VideoBase
+public import VideoBase
 
 extension EncodedPacket {
     /// The ranges of the packet's NAL units in `bytes`, without start codes. If the encoder has not stored the ranges,
@@ -6,5 +6,5 @@ extension EncodedPacket {
     package var unitRanges: [Range<Int>] { knownUnitRanges ?? AnnexB.units(in: bytes.span) }
 
     /// Copies of the packet's NAL units without start codes, including parameter sets.
-    package var units: [[UInt8]] { unitRanges.map { Array(bytes[$0]) } }
+    public var units: [[UInt8]] { unitRanges.map { Array(bytes[$0]) } }
 }
