@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # test-dependent.sh [FOLDER]: uses the library as another project does. It makes a package as README.md describes, which
 # depends on a clone of this tree by URL and version, with every Swift program of the pages. It builds the package for
-# debugging, runs the programs, and runs the package's tests on the reference driver. This takes three minutes.
+# debugging, runs the programs, and runs the package's tests on the reference driver.
 #   FOLDER   the folder of the package, which is kept (default: a temporary folder)
 #   DRIVER   the file of a built reference driver (default: makes a release build)
 set -euo pipefail
