@@ -21,8 +21,8 @@ let driverLinking: [LinkerSetting] = [
     ])
 ]
 
-// Most tests are compiled without optimization in release builds too, because that is several times faster. The code that
-// they test is optimized. The exceptions (`strict`) compute for a long time themselves.
+// Most tests are compiled without optimization in release builds too, because that takes less time. The code that they
+// test is optimized. The exceptions (`strict`) compute for a long time themselves.
 let unoptimized: [SwiftSetting] = [.unsafeFlags(["-Onone"])]
 let test = strict + unoptimized
 
