@@ -47,7 +47,7 @@ let package = Package(
         .systemLibrary(name: "CVA", providers: [.apt(["libva-dev"])]),
         .systemLibrary(name: "CDRM", pkgConfig: "libdrm", providers: [.apt(["libdrm-dev"])]),
         .target(name: "CLibAV"),
-        // V4L2 through libv4l2; SDL2 is loaded when a window is asked for.
+        // V4L2 through libv4l2; SDL2 is loaded when a window is requested.
         .target(name: "CV4L2", linkerSettings: [.linkedLibrary("v4l2")]),
         .target(name: "CSDL"),
         // L1
@@ -75,7 +75,7 @@ let package = Package(
             name: "ReferenceDriver", dependencies: ["CVA", "CLibAV", "DecodeDamageDetection"], path: "Sources/Drivers/Reference",
             swiftSettings: strict),
         .target(name: "FaultDriver", dependencies: ["CVA"], path: "Sources/Drivers/Fault", swiftSettings: strict),
-        // How the drivers' files are linked: apart from their code, which tests link as they are linked themselves.
+        // Only the link settings of the driver files. Tests link the code in ReferenceDriver and FaultDriver without them.
         .target(name: "StandaloneDriver", path: "Sources/Drivers/Linking/Reference", linkerSettings: driverLinking),
         .target(
             name: "StandaloneFaultDriver", dependencies: ["CVA", "FaultDriver"], path: "Sources/Drivers/Linking/Fault",
@@ -124,7 +124,7 @@ let package = Package(
             swiftSettings: strict + [.unsafeFlags(ownRuntime)], linkerSettings: [.unsafeFlags(ownRuntime)]),
         // The programs of docs/PROGRAMS.md, with the library alone.
         .executableTarget(name: "Examples", dependencies: ["Vaenc"], path: "Examples", swiftSettings: strict),
-        // Tests: what judges them is decoders and readers of others, in TestOracles.
+        // Test support. TestOracles has decoders and readers of other projects.
         .target(
             name: "CTestOracles", path: "Tests/CTestOracles",
             linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
@@ -192,7 +192,7 @@ let package = Package(
             ],
             swiftSettings: test),
         .testTarget(name: "CaptureTests", dependencies: ["Capture", "Preview", "VideoBase"], swiftSettings: test),
-        // The programs that vaenc is the counterpart of, each as a command and as a library example.
+        // The programs of docs/PROGRAMS.md, as commands and on the library.
         .testTarget(
             name: "PipelineTests",
             dependencies: ["Capture", "MediaFiles", "TestOracles", "VAAPI", "Vaenc", "Threads", "VideoBase"],

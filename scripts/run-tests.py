@@ -5,7 +5,7 @@ Tests/parts.txt. PART `all` runs every suite, and so does --filter without PART.
 
 A process needs a third of a second to find its tests. Therefore up to eight suites of a module share a process. The
 suites of SEPARATE modules and of Tests/parts.txt have a process each. If a process crashes or hangs, the run fails, and
-each of its suites runs again by itself, which shows the suite that is to blame.
+each of its suites runs again by itself, which shows the suite that failed.
 
 It prints a line for each process, the twenty slowest tests, and what failed. The exit status is 0 if all tests passed.
   --jobs N        the number of processes at once (default: the number of processors plus one, because some tests wait)

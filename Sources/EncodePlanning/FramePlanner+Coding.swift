@@ -20,7 +20,7 @@ extension FramePlanner {
     mutating func codeRefresh(_ frame: Frame) -> FramePlan {
         var plan = plan(.p, frame)
         plan.list0 = Array(acknowledgedReferences.prefix(structure.references))
-        doubtUnacknowledged()
+        markUnacknowledgedAsUnconfirmed()
         layerOrigin = frame.displayIndex
         assignLongTerm(&plan, frame)
         return emit(plan)
@@ -34,7 +34,7 @@ extension FramePlanner {
         guard !pending.isEmpty, !buffer.entries.allSatisfy(\.isUsable) else { return codeWhole(before: anchor, as: type) }
         var trial = self
         let plans = trial.codeWhole(before: anchor, as: type)
-        if !trial.hasNamedDoubtful {
+        if !trial.groupNamesUnconfirmedPicture {
             self = trial
             return plans
         }
@@ -44,7 +44,7 @@ extension FramePlanner {
     }
 
     private mutating func codeWhole(before anchor: Frame, as type: PictureType) -> [FramePlan] {
-        hasNamedDoubtful = false
+        groupNamesUnconfirmedPicture = false
         let frames = pending
         pending.removeAll()
         let barrier = intraDisplayIndex
@@ -180,7 +180,7 @@ extension FramePlanner {
                 plan.released += stale.subtracting(needed).subtracting(plan.released).sorted()
             }
             if buffer.entries.contains(where: { !$0.isUsable && plan.released.contains($0.codingIndex) }) {
-                hasNamedDoubtful = true
+                groupNamesUnconfirmedPicture = true
             }
             var stored = StoredPicture(
                 codingIndex: plan.codingIndex, displayIndex: plan.displayIndex, slot: plan.slot)

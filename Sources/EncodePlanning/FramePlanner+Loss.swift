@@ -8,7 +8,7 @@ extension FramePlanner {
         for index in buffer.entries.indices {
             guard let token = buffer.entries[index].token, tokens.contains(token) else { continue }
             buffer.entries[index].isAcknowledged = true
-            buffer.entries[index].isDoubted = false
+            buffer.entries[index].isUnconfirmed = false
         }
     }
 
@@ -37,11 +37,11 @@ extension FramePlanner {
         }.sorted { $0.codingIndex > $1.codingIndex }.map(\.codingIndex)
     }
 
-    /// Marks all pictures that were not acknowledged as doubtful. When a receiver asks for a refresh, it is unknown
+    /// Marks all pictures that were not acknowledged as unconfirmed. When a receiver asks for a refresh, it is unknown
     /// which of them it has.
-    mutating func doubtUnacknowledged() {
+    mutating func markUnacknowledgedAsUnconfirmed() {
         for index in buffer.entries.indices where !buffer.entries[index].isAcknowledged {
-            buffer.entries[index].isDoubted = true
+            buffer.entries[index].isUnconfirmed = true
         }
     }
 

@@ -35,7 +35,7 @@ package struct FramePlanner: Sendable {
     var wantsLongTerm = false
     var lastLongTermDisplayIndex = 0
     /// Whether the commands of the latest group name a picture that the receiver may not have.
-    var hasNamedDoubtful = false
+    var groupNamesUnconfirmedPicture = false
 
     /// Creates a planner that uses the consistent form of `structure`.
     package init(structure: GOPStructure) {
@@ -77,7 +77,7 @@ package struct FramePlanner: Sendable {
         case .intra:
             // A receiver that asks for a refresh does not have the references of the pictures before.
             if !structure.isOpen || frame.request.refreshFromLongTerm { plans += codePending() }
-            if frame.request.refreshFromLongTerm { doubtUnacknowledged() }
+            if frame.request.refreshFromLongTerm { markUnacknowledgedAsUnconfirmed() }
             plans += codeGroup(before: frame, as: .i)
         case .refresh:
             // Code the waiting frames first, so that none of them replaces the latest acknowledged long-term reference.

@@ -10,11 +10,11 @@ struct ReferenceBuffer: Sendable {
         /// Whether the receiver lost it or a picture that it depends on.
         var isLost = false
         /// Whether it was not known to have arrived when the receiver asked for a refresh from acknowledged pictures.
-        var isDoubted = false
+        var isUnconfirmed = false
 
         var codingIndex: Int { picture.codingIndex }
         var displayIndex: Int { picture.displayIndex }
-        var isUsable: Bool { !isLost && !isDoubted }
+        var isUsable: Bool { !isLost && !isUnconfirmed }
     }
 
     let capacity: Int

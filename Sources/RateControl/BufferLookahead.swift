@@ -1,14 +1,14 @@
 /// Predicts whether the coming pictures keep within the limits, given the coded pictures and the pictures in flight.
 struct BufferLookahead {
     private let controller: PictureRateController
-    private let underWay: [Double]
+    private let bitsInFlight: [Double]
     private let windows: [(limit: Double, count: Int, recent: [Double])]
     private let arriving: Double
 
     init(_ controller: PictureRateController) {
         self.controller = controller
         // A picture in flight may become larger than expected.
-        underWay = controller.pending.map { $0.expectedBits * controller.model.uncertainty($0.picture.kind) * 1.2 }
+        bitsInFlight = controller.pending.map { $0.expectedBits * controller.model.uncertainty($0.picture.kind) * 1.2 }
         windows = controller.windows.map { (Double($0.limit), $0.count, $0.recent.map(Double.init)) }
         arriving = Double(controller.targets.maxBitrate) / controller.targets.framesPerSecond
     }
@@ -22,17 +22,17 @@ struct BufferLookahead {
 
     /// Whether this picture and those after it keep within every limit with that QP.
     ///
-    /// - Parameter seen: The bits of this picture if it was already encoded once. The picture then begins a scene, and
+    /// - Parameter codedBits: The bits of this picture if it was already encoded once. The picture then begins a scene, and
     ///   the pictures after it are equally hard.
-    func fits(_ picture: RatePicture, qp: Int, own seen: Double? = nil) -> Bool {
+    func fits(_ picture: RatePicture, qp: Int, codedBits: Double? = nil) -> Bool {
         let model = controller.model
         let base = Double(qp) - controller.offsets[picture.kind]
-        let own = seen ?? model.bits(picture.kind, qp: Double(qp)) * model.uncertainty(picture.kind)
+        let own = codedBits ?? model.bits(picture.kind, qp: Double(qp)) * model.uncertainty(picture.kind)
         if let most = controller.targets.maxPictureBits, own > Double(most) * 0.95 { return false }
         // In natural video, a predicted picture takes about a sixth of the bits of an intra picture.
-        let mean = max(model.meanBits(qp: base + 2, offsets: controller.offsets) * model.growth, (seen ?? 0) / 8)
+        let mean = max(model.meanBits(qp: base + 2, offsets: controller.offsets) * model.growth, (codedBits ?? 0) / 8)
         let intra = model.bits(BitModel.Kind.intra, qp: base + controller.offsets[0] + 2)
-        return check(picture, own: own, reserveShare: seen == nil ? 1 : 0.5, later: { $0 ? intra : mean })
+        return check(picture, own: own, reserveShare: codedBits == nil ? 1 : 0.5, later: { $0 ? intra : mean })
     }
 
     /// Returns the maximum number of bits for this picture that leaves the following pictures enough at the highest QP.
@@ -87,12 +87,12 @@ struct BufferLookahead {
     ) {
         let size = Double(controller.buffer.size)
         var fullness = Double(controller.buffer.fullness)
-        for bits in underWay { fullness = min(fullness - bits + arriving, size) }
+        for bits in bitsInFlight { fullness = min(fullness - bits + arriving, size) }
         let room = min(max(fullness, 0), size)
-        var sums = windows.map { $0.recent.reduce(0, +) + underWay.reduce(0, +) }
+        var sums = windows.map { $0.recent.reduce(0, +) + bitsInFlight.reduce(0, +) }
         var leaving = windows.map { _ in 0 }
-        var coded = underWay
-        coded.reserveCapacity(underWay.count + 121)
+        var coded = bitsInFlight
+        coded.reserveCapacity(bitsInFlight.count + 121)
         var nextIntra = picture.distanceToIntra
         for step in 0..<horizon {
             let isIntra = step == nextIntra

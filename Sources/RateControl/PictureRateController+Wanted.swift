@@ -59,10 +59,10 @@ extension PictureRateController {
 
     /// Returns the bits spent over the target, without the debt. Pictures in flight count with their expected bits.
     private func unplanned() -> Double {
-        var underWay = 0.0
-        for each in pending { underWay += each.expectedBits - targets.bitsPerFrame }
-        if targets.isConstant { return setpoint - Double(buffer.fullness) + underWay - debt }
-        return account + underWay - debt
+        var excessInFlight = 0.0
+        for each in pending { excessInFlight += each.expectedBits - targets.bitsPerFrame }
+        if targets.isConstant { return setpoint - Double(buffer.fullness) + excessInFlight - debt }
+        return account + excessInFlight - debt
     }
 
     /// Returns the lowest QP, in steps of 1/8, for which `isEnough` returns `true`.

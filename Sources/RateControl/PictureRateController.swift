@@ -42,7 +42,7 @@ package struct PictureRateController: Sendable {
         var expectedBits: Double
         /// The maximum number of bits that leaves the following pictures enough.
         var ceiling: Int
-        /// The same maximum if a harder scene has begun.
+        /// The maximum number of bits that leaves the following pictures enough if a harder scene has begun.
         var ceilingAtCut: Int
         /// The number of times that the picture was encoded again because it took far more bits than expected.
         var timesSurprised = 0
@@ -230,8 +230,8 @@ package struct PictureRateController: Sendable {
         let slope = max(slope(done, bits: bits, ofScene: ofScene), ofScene)
         var qp = done.qp
         while qp < limit {
-            let own = Double(bits) * exp2(-slope * Double(qp - done.qp) / 6)
-            if Double(qp) >= typical.rounded(), lookahead.fits(done.picture, qp: qp, own: own) { break }
+            let codedBits = Double(bits) * exp2(-slope * Double(qp - done.qp) / 6)
+            if Double(qp) >= typical.rounded(), lookahead.fits(done.picture, qp: qp, codedBits: codedBits) { break }
             qp += 1
         }
         return qp >= done.qp + 2 ? qp : nil

@@ -53,7 +53,7 @@ package struct RateComplianceTracker: Sendable {
             frameRate: limits.frameRate, isConstant: false)
         levelPictures = limits.levelPictures
         levelSlices = limits.levelSlices
-        maxFrameBits = limits.maxFrameBytes.map { Int(saturating: Double($0) * 8) }
+        maxFrameBits = limits.maxFrameBytes.map { Int(clamping: Double($0) * 8) }
         maxSliceBytes = limits.maxSliceBytes
         windows = Self.windows(limits)
         second = Self.second(limits)
@@ -62,7 +62,7 @@ package struct RateComplianceTracker: Sendable {
     private static func windows(_ limits: StreamLimits) -> [SlidingWindow] {
         limits.windows.map { limit in
             let count = (limit.duration.seconds * limits.frameRate.value - 1e-6).rounded(.up)
-            return SlidingWindow(limit: Int(saturating: Double(limit.bytes) * 8), count: Int(saturating: min(count, 1e5)))
+            return SlidingWindow(limit: Int(clamping: Double(limit.bytes) * 8), count: Int(clamping: min(count, 1e5)))
         }
     }
 
@@ -70,7 +70,7 @@ package struct RateComplianceTracker: Sendable {
         guard let maximum = limits.maxBitrate else { return nil }
         let count = max(limits.frameRate.value.rounded(), 1)
         return SlidingWindow(
-            limit: Int(saturating: Double(maximum) * count / limits.frameRate.value), count: Int(saturating: min(count, 1e5)))
+            limit: Int(clamping: Double(maximum) * count / limits.frameRate.value), count: Int(clamping: min(count, 1e5)))
     }
 
     /// Adds the next picture, filler included.

@@ -144,10 +144,14 @@ import VideoBase
         // Check memory after the threads: the stacks of the tried threads are still allocated, and the library can use
         // them.
         if let memory, let error = memory.lack(of: memory.forOnePicture) { return .lacksMemory(error) }
-        guard let (code, words) = DedicatedThread.run("vaenc-open", atMostNanoseconds: 30_000_000_000, open) else {
-            return .lacksThreads(isStuck: true)
+        do {
+            guard let (code, words) = try DedicatedThread.run("vaenc-open", atMostNanoseconds: 30_000_000_000, open) else {
+                return .lacksThreads(isStuck: true)
+            }
+            return .done(code, words)
+        } catch {
+            return .lacksThreads(isStuck: false)
         }
-        return .done(code, words)
     }
 
     deinit {

@@ -44,6 +44,6 @@ extension EncoderSettings {
         let hasHDR = configuration.display.masteringDisplay != nil || configuration.display.contentLight != nil
         let perKey = 160 + (hasHDR ? 50 : 0)
         let bytes = Double(perPicture) + Double(perKey) / Double(isAllIntra ? 1 : max(value("keyint") ?? 1, 1))
-        return Int(saturating: (bytes * 8 * configuration.frameRate.value / 1000).rounded(.up))
+        return Int(clamping: (bytes * 8 * configuration.frameRate.value / 1000).rounded(.up))
     }
 }

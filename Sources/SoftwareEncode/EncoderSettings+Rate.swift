@@ -119,7 +119,7 @@ extension EncoderSettings {
         throw VaencError(
             .usage,
             "\(limits.bitrate) kbit/s at \(configuration.frameRate.words) frames per second needs pictures of "
-                + "\(Int(saturating: perFrame)) kbit at a constant rate, but the decoder's buffer holds "
+                + "\(Int(clamping: perFrame)) kbit at a constant rate, but the decoder's buffer holds "
                 + "\(limits.bufferSize) kbit",
             remedy: "lower `bitrate`, raise `frameRate`, or use `rateControl` vbr")
     }
@@ -127,7 +127,7 @@ extension EncoderSettings {
     /// Sets the maximum rate and a default buffer: one second, or one frame period if that is longer.
     private mutating func mapLimit(_ limit: BitsPerSecond) {
         limits.maxRate = max(1, limit.value / 1000)
-        let perFrame = Int(saturating: (Double(limits.maxRate) / configuration.frameRate.value).rounded(.up))
+        let perFrame = Int(clamping: (Double(limits.maxRate) / configuration.frameRate.value).rounded(.up))
         limits.bufferSize = max(limits.maxRate, min(perFrame, Self.highestRate / 1000))
         report(
             "maxBitrate", asked: configuration.rate.maxBitrate?.value, used: "\(limit.value)",
@@ -188,7 +188,7 @@ extension EncoderSettings {
     }
 
     private mutating func apply(_ limit: DataRateLimit) {
-        let rate = max(1, min(Int(saturating: limit.bytesPerSecond * 8 / 1000), Self.highestRate / 1000))
+        let rate = max(1, min(Int(clamping: limit.bytesPerSecond * 8 / 1000), Self.highestRate / 1000))
         limits.maxRate = limits.maxRate == 0 ? rate : min(limits.maxRate, rate)
         limits.bufferSize = max(1, limit.bytes * 8 / 1000)
         if limits.bitrate > limits.maxRate { limits.bitrate = limits.maxRate }
@@ -227,9 +227,9 @@ extension EncoderSettings {
         if let most = change.maxBitrate {
             (base.maxRate, base.asksMaximum) = (max(1, most.value / 1000), true)
         } else if change.bitrate != nil, !(base.asksMaximum && mode != .cbr && base.bitrate <= base.maxRate) {
-            base.maxRate = max(min(Int(saturating: Double(base.bitrate) * ratio), Self.highestRate / 1000), base.bitrate)
+            base.maxRate = max(min(Int(clamping: Double(base.bitrate) * ratio), Self.highestRate / 1000), base.bitrate)
         }
-        base.bufferSize = max(1, Int(saturating: min(Double(base.maxRate) * seconds, Double(Self.highestRate / 1000))))
+        base.bufferSize = max(1, Int(clamping: min(Double(base.maxRate) * seconds, Double(Self.highestRate / 1000))))
         next.limits.base = base
         (next.limits.bitrate, next.limits.maxRate, next.limits.bufferSize) = (base.bitrate, base.maxRate, base.bufferSize)
         try check(next.limits, change)

@@ -48,13 +48,18 @@ package enum DedicatedThread {
         close(file)
     }
 
-    /// Runs `body` on a new thread and waits for its result. Returns nil if `body` does not return in time, or if the
-    /// system cannot start a thread. After a timeout, `body` continues to run.
+    /// The system cannot start a thread.
+    package struct CannotStart: Error {}
+
+    /// Runs `body` on a new thread and waits for its result. Returns nil if `body` does not return in time; it then
+    /// continues to run.
+    ///
+    /// - Throws: `CannotStart`, without running `body`.
     package static func run<R: Sendable>(
         _ name: String, atMostNanoseconds limit: UInt64, _ body: @escaping @Sendable () -> R
-    ) -> R? {
+    ) throws(CannotStart) -> R? {
         let result = Monitor<R?>(nil)
-        guard start(name, { result.withLock { [value = body()] in $0 = value } }) else { return nil }
+        guard start(name, { result.withLock { [value = body()] in $0 = value } }) else { throw CannotStart() }
         return result.wait(atMostNanoseconds: limit) { $0 }
     }
 }

@@ -45,17 +45,17 @@ public enum CodecChoice {
     ///   - profile: The requested profile. If it is not nil, it determines the codec.
     ///   - size: The picture size in samples; nil if it is not known yet.
     ///   - depth: The number of bits of an input sample.
-    ///   - isDepthAsked: Whether the output must have at least `depth` bits a sample.
+    ///   - requiresDepth: Whether the output must have at least `depth` bits a sample.
     ///   - container: The output format. Codecs that it cannot hold are excluded.
     ///   - device: The report of the device that encodes.
     public static func choose(
-        profile: CodecProfile? = nil, size: VideoSize? = nil, depth: Int = 8, isDepthAsked: Bool = false,
+        profile: CodecProfile? = nil, size: VideoSize? = nil, depth: Int = 8, requiresDepth: Bool = false,
         container: OutputFormat? = nil, on device: DeviceReport
     ) -> (codec: VideoCodec, why: CodecReason) {
-        var wishes = EncoderConfiguration(size: size ?? VideoSize(width: 0, height: 0))
-        wishes.profile = profile
-        wishes.bitDepth = isDepthAsked ? depth : nil
-        if let bound = bound(by: wishes) { return bound }
+        var configuration = EncoderConfiguration(size: size ?? VideoSize(width: 0, height: 0))
+        configuration.profile = profile
+        configuration.bitDepth = requiresDepth ? depth : nil
+        if let determined = codec(determinedBy: configuration) { return determined }
         if let container, !container.holds(.hevc) {
             return (.h264, .decided("\(container.rawValue) cannot contain HEVC"))
         }
@@ -64,20 +64,20 @@ public enum CodecChoice {
 
     /// Returns the codec that the configuration alone determines, with the reason; nil if the choice depends on the
     /// device.
-    public static func bound(by wishes: EncoderConfiguration) -> (codec: VideoCodec, why: CodecReason)? {
-        if let wanted = wishes.codec { return (wanted, .requested) }
-        if let profile = wishes.profile { return (profile.codec, .decided("the requested profile")) }
-        if let depth = wishes.bitDepth, depth > 8 {
+    public static func codec(determinedBy configuration: EncoderConfiguration) -> (codec: VideoCodec, why: CodecReason)? {
+        if let wanted = configuration.codec { return (wanted, .requested) }
+        if let profile = configuration.profile { return (profile.codec, .decided("the requested profile")) }
+        if let depth = configuration.bitDepth, depth > 8 {
             return (.hevc, .decided("\(depth) bits are requested, and vaenc encodes H.264 in 8 bits only"))
         }
-        if wishes.tier != nil { return (.hevc, .decided("a tier is requested, and only HEVC has tiers")) }
-        if wishes.coding.entropy != nil {
+        if configuration.tier != nil { return (.hevc, .decided("a tier is requested, and only HEVC has tiers")) }
+        if configuration.coding.entropy != nil {
             return (.h264, .decided("an entropy coder is requested, and only H.264 has a choice of entropy coders"))
         }
-        if wishes.coding.transform8x8 != nil {
+        if configuration.coding.transform8x8 != nil {
             return (.h264, .decided("the 8×8 transform is requested, and it is optional only in H.264"))
         }
-        if let level = wishes.level?.tenths, levelsOfH264Alone.contains(level) {
+        if let level = configuration.level?.tenths, levelsOfH264Alone.contains(level) {
             return (.h264, .decided("only H.264 has the requested level"))
         }
         return nil
@@ -124,7 +124,7 @@ public enum CodecChoice {
     static func choose(
         _ configuration: EncoderConfiguration, kind: DeviceKind, _ device: () -> DeviceReport
     ) -> (codec: VideoCodec, why: CodecReason) {
-        bound(by: configuration)
+        codec(determinedBy: configuration)
             ?? choose(
                 size: configuration.size, depth: configuration.bitDepth ?? configuration.inputFormat.bitDepth, kind: kind,
                 device)

@@ -15,8 +15,8 @@ extension CompressionSession {
     /// - Throws: `unavailable` if the device does not encode the codec.
     public var supportedProperties: [SupportedProperty] {
         get throws {
-            let abilities = try abilities()
-            return AnyProperty.all.compactMap { $0.supported(abilities) }
+            let capabilities = try capabilities()
+            return AnyProperty.all.compactMap { $0.supported(capabilities) }
                 + ReadOnlyProperty.allCases.map {
                     SupportedProperty(name: $0.rawValue, type: $0.type, isReadOnly: true, changesWhileRunning: false)
                 }
@@ -86,15 +86,15 @@ extension CompressionSession {
     private func set(_ values: [(AnyProperty, PropertyValue?)]) throws {
         if core.isInvalidated { throw SessionCore.invalidated }
         let (configuration, stage, device) = core.state.withLock { ($0.configuration, $0.stage, $0.device) }
-        let (_, abilities) = try Self.draft(
+        let (_, capabilities) = try Self.draft(
             values, of: configuration, chosen: stage.choice.codec, on: stage.capabilityReport(device))
         let isConfigured = try core.configure { configuration in
-            for (property, value) in values { _ = property.write(value, to: &configuration, on: abilities) }
+            for (property, value) in values { _ = property.write(value, to: &configuration, on: capabilities) }
         }
         if !isConfigured { try change(values) }
     }
 
-    /// Returns the configuration with all the values, and the abilities of the device for it.
+    /// Returns the configuration with all the values, and the capabilities of the device for it.
     ///
     /// - Parameter chosen: The codec that is used if the configuration leaves the choice to the device.
     /// - Throws: The errors of `set`, before anything is set.
@@ -119,18 +119,18 @@ extension CompressionSession {
             }
         }
         // The values of some properties decide which values others accept. The order of `values` must have no effect.
-        let abilities = try Self.abilities(report, plain, chosen: chosen)
+        let capabilities = try Self.capabilities(report, plain, chosen: chosen)
         var draft = configuration
-        for (property, value) in values { _ = property.write(value, to: &draft, on: abilities) }
-        for (property, value) in values { try Self.check(property, value: value, abilities: abilities, draft: draft) }
+        for (property, value) in values { _ = property.write(value, to: &draft, on: capabilities) }
+        for (property, value) in values { try Self.check(property, value: value, capabilities: capabilities, draft: draft) }
         if values.count > 1 { try Self.checkTogether(values, draft) }
-        return (draft, abilities)
+        return (draft, capabilities)
     }
 
     private static func check(
-        _ property: AnyProperty, value: PropertyValue?, abilities: SessionCapabilities, draft: EncoderConfiguration
+        _ property: AnyProperty, value: PropertyValue?, capabilities: SessionCapabilities, draft: EncoderConfiguration
     ) throws {
-        guard let domain = property.domain(abilities) else {
+        guard let domain = property.domain(capabilities) else {
             throw VaencError(
                 .unavailable, "the device does not support \(property.name)",
                 remedy: "see the device's properties in supportedProperties")
@@ -180,22 +180,22 @@ extension CompressionSession {
         try core.change(change)
     }
 
-    private func abilities() throws -> SessionCapabilities {
+    private func capabilities() throws -> SessionCapabilities {
         let (configuration, stage, device) = core.state.withLock { ($0.configuration, $0.stage, $0.device) }
-        return try Self.abilities(stage.capabilityReport(device), configuration, chosen: stage.choice.codec)
+        return try Self.capabilities(stage.capabilityReport(device), configuration, chosen: stage.choice.codec)
     }
 
-    private static func abilities(
+    private static func capabilities(
         _ report: DeviceReport?, _ configuration: EncoderConfiguration, chosen: VideoCodec
     ) throws -> SessionCapabilities {
         // Properties that were set since the session chose its codec can determine another codec.
-        let codec = CodecChoice.bound(by: configuration)?.codec ?? chosen
-        guard let abilities = report.flatMap({ SessionCapabilities($0, configuration.coding(codec)) }) else {
+        let codec = CodecChoice.codec(determinedBy: configuration)?.codec ?? chosen
+        guard let capabilities = report.flatMap({ SessionCapabilities($0, configuration.coding(codec)) }) else {
             throw VaencError(
                 .unavailable, "the device does not encode \(codec.rawValue)",
                 remedy: "see `Devices.reports`")
         }
-        return abilities
+        return capabilities
     }
 }
 
@@ -221,7 +221,7 @@ extension Devices {
         var configuration = EncoderConfiguration(size: VideoSize(width: 0, height: 0))
         configuration.codec = codec
         configuration.profile = profile
-        guard let abilities = SessionCapabilities(report, configuration) else { return [] }
-        return AnyProperty.all.compactMap { $0.supported(abilities) }
+        guard let capabilities = SessionCapabilities(report, configuration) else { return [] }
+        return AnyProperty.all.compactMap { $0.supported(capabilities) }
     }
 }

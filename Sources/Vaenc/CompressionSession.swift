@@ -135,7 +135,7 @@ public final class CompressionSession: Sendable {
         core.state.withLock { state in
             var choice = state.stage.choice
             // A property that was set since the session chose its codec can determine another codec.
-            if let bound = CodecChoice.bound(by: state.configuration), bound.codec != choice.codec {
+            if let bound = CodecChoice.codec(determinedBy: state.configuration), bound.codec != choice.codec {
                 (choice.codec, choice.codecReason) = bound
             }
             return choice

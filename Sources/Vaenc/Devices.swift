@@ -31,7 +31,7 @@ public enum Devices {
 
     /// The device and codec that `encode` uses by default.
     public struct Default: Sendable, Hashable {
-        /// The path of a render node, or `software`; nil if no device can encode.
+        /// The path of a render node, `software` or `reference`; nil if no device can encode.
         public var device: String?
         /// The codec; H.264 if no device can encode.
         public var codec: VideoCodec

@@ -87,7 +87,7 @@ public struct EncoderChoice: Sendable, Hashable {
         _ configuration: EncoderConfiguration, kind: DeviceKind, path: String?, _ handler: @escaping PacketHandler,
         open: () throws -> Display
     ) throws -> ChosenEncoder {
-        try DriverTrials.proveEncoder(kind, path, configuration)
+        try DriverTrials.tryEncoder(kind, path, configuration)
         let display = try open()
         func make(_ codec: VideoCodec, _ why: CodecReason, on display: Display) throws -> ChosenEncoder {
             var coding = configuration.coding(codec)
@@ -109,7 +109,7 @@ public struct EncoderChoice: Sendable, Hashable {
             return (encoder, EncoderChoice(kind: kind, path: path, codec: codec, codecReason: why))
         }
         let (codec, why) = CodecChoice.choose(configuration, kind: kind) { DeviceReport(display) }
-        guard let simpler = codec.fallback, CodecChoice.bound(by: configuration) == nil else { return try make(codec, why, on: display) }
+        guard let simpler = codec.fallback, CodecChoice.codec(determinedBy: configuration) == nil else { return try make(codec, why, on: display) }
         // A driver may advertise a codec that does not work. The user did not request this codec, so it is tried first.
         do {
             let chosen = try make(codec, why, on: display)

@@ -178,7 +178,8 @@ public struct BitsPerSecond: Sendable, Hashable, Codable, Comparable, CustomStri
         case "g", "G": scale = 1e9; digits.removeLast()
         default: break
         }
-        guard let number = Double(digits), number.isFinite, number > 0, number * scale < 1e12 else { return nil }
+        // `Double` also reads hexadecimal numbers.
+        guard !digits.contains(where: { $0 == "x" || $0 == "X" }), let number = Double(digits), number.isFinite, number > 0, number * scale < 1e12 else { return nil }
         self.init(Int((number * scale).rounded()))
         if value <= 0 { return nil }
     }

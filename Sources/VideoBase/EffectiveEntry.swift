@@ -1,6 +1,8 @@
 /// An entry of the effective configuration: the requested value, the used value, and the reason for the used value.
 public struct EffectiveEntry: Sendable, Hashable, Encodable {
-    /// The name of the option.
+    /// The name of the library's setting. Four settings have another name here: `gop` is `gopFrames`, `gopSeconds` is
+    /// `gopDuration`, `vbvInitial` is `vbvInitialPercent`, and `entryPoint` is `lowPower`. Entries about the input, such
+    /// as `pixelFormat`, `fields`, `edit list` and `speed`, have names of their own.
     public var option: String
     /// The requested value, or nil if nothing was requested.
     public var asked: String?

@@ -28,7 +28,7 @@ extension EncoderConfiguration {
             guard most < Double(average.value) else { return }
             throw VaencError(
                 .usage,
-                "\(what) at \(frameRate.words) frames per second allow at most \(Int(saturating: most)) bit/s, below "
+                "\(what) at \(frameRate.words) frames per second allow at most \(Int(clamping: most)) bit/s, below "
                     + "the bit rate of \(average)",
                 remedy: "raise `\(option)`, or lower `bitrate`")
         }

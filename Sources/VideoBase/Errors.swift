@@ -14,7 +14,7 @@ public enum ErrorCategory: String, Sendable, Hashable, CaseIterable {
     case cannotCreate
     /// Reading or writing failed: a full disk, a closed pipe.
     case inputOutput
-    /// The device failed and did not come back.
+    /// The device failed and did not recover.
     case deviceFailed
     /// The system denies the access.
     case noPermission
@@ -73,6 +73,6 @@ public struct VaencError: DescribedError, Hashable {
 
     /// The advice to use the software encoder. `HardwareRequirement` removes it if software is not allowed.
     package static let softwareAdvice = "use `device: .software`"
-    /// The same advice after another one.
+    /// The advice to use the software encoder, as the continuation of another advice.
     package static let orSoftware = ", or \(softwareAdvice)"
 }

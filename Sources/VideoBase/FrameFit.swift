@@ -44,7 +44,7 @@ package struct FittedParts: Sendable, Hashable {
 
     /// Returns the nearest even number, at least 2 (or the limit) and at most `limit`.
     private static func even(_ value: Double, _ limit: Int) -> Int {
-        min(limit, max(min(2, limit), Int(saturating: min((value / 2).rounded(), 1e15)) * 2))
+        min(limit, max(min(2, limit), Int(clamping: min((value / 2).rounded(), 1e15)) * 2))
     }
 
     /// Returns the rectangle in the middle of `whole`, or nil if it covers `whole`.

@@ -27,6 +27,6 @@ package struct PictureSizeLimit: Sendable, Hashable {
     package func later(frameRate: Rational) -> Int { bytes(after: 1 / frameRate.value) }
 
     private func bytes(after seconds: Double) -> Int {
-        Int(saturating: bytesPerSample * max(samples, samplesPerSecond * seconds))
+        Int(clamping: bytesPerSample * max(samples, samplesPerSecond * seconds))
     }
 }

@@ -49,6 +49,20 @@ import VideoBase
         #expect(throws: VaencError.self) { try choose([format("XXXX", [(64, 48, [30])])]) }
     }
 
+    /// No size from a caller or a driver ends the program.
+    @Test func impossibleSizesAreRefused() throws {
+        let formats = [format("NV12", [(640, 480, [30]), (1 << 32, 1 << 32, [30])])]
+        #expect(try choose(formats, (1 << 40, 1 << 40)).size?.width == 1 << 32)
+        #expect(try choose(formats, (.max, .min)).size != nil)
+        for (size, rate) in [(1 << 40, 30), (0, 30), (640, 0), (640, .max)] {
+            var request = CaptureRequest()
+            request.size = VideoSize(width: size, height: size)
+            request.frameRate = Rational(rate)
+            let error = #expect(throws: VaencError.self) { try CameraStream("/dev/video-that-does-not-exist", request) }
+            #expect(error?.category == .usage, "\(size) \(rate): \(error as Any)")
+        }
+    }
+
     /// For each requested size and rate, the choice is in the range, and none is nearer.
     @Test func nearestSizeAndRateAreInTheRange() throws {
         let range = CaptureSizes(

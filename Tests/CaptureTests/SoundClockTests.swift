@@ -46,6 +46,19 @@ import VideoBase
         #expect(clock.recordCapture(100, at: 5_400_000_000) == SoundClock.Plan(excess: 300))
     }
 
+    /// A driver's times are arbitrary numbers.
+    @Test(arguments: [Int64.min, -1, 0, .max]) func anyTimeIsAccepted(_ time: Int64) {
+        for start in [Int64.min, 5_000_000_000, .max] {
+            var clock = SoundClock(rate: 384_000)
+            #expect(clock.recordCapture(100, at: start) == SoundClock.Plan())
+            _ = clock.recordOutput(100)
+            let plan = clock.recordCapture(100, at: time)
+            #expect(plan.silence >= 0 && plan.excess >= 0)
+            _ = clock.recordOutput(100 + plan.silence)
+            #expect(!clock.driftPPM.isNaN && clock.position.timescale > 0)
+        }
+    }
+
     /// Four seconds of samples are lost, and the clock is correct.
     @Test func lostSamplesAreNoDrift() {
         var clock = SoundClock(rate: 1000)

@@ -19,10 +19,10 @@ import VAAPI
 
     private static func choose(
         _ capabilities: [Capability], profile: CodecProfile? = nil, size: VideoSize? = size, depth: Int = 8,
-        isDepthAsked: Bool = false, container: OutputFormat? = nil
+        requiresDepth: Bool = false, container: OutputFormat? = nil
     ) -> (codec: VideoCodec, why: String) {
         let choice = CodecChoice.choose(
-            profile: profile, size: size, depth: depth, isDepthAsked: isDepthAsked, container: container,
+            profile: profile, size: size, depth: depth, requiresDepth: requiresDepth, container: container,
             on: DeviceReport(kind: .vaapi, usable: true, capabilities: capabilities))
         return (choice.codec, "\(choice.why)")
     }
@@ -53,7 +53,7 @@ import VAAPI
         let main = Self.capability(.hevcMain, from: 128, to: 8192)
         #expect(Self.choose([main], profile: .h264Main) == (.h264, "the requested profile"))
         #expect(Self.choose([], profile: .hevcMain10).codec == .hevc)
-        #expect(Self.choose([], depth: 10, isDepthAsked: true).codec == .hevc)
+        #expect(Self.choose([], depth: 10, requiresDepth: true).codec == .hevc)
         #expect(Self.choose([main], container: .flv) == (.h264, "flv cannot contain HEVC"))
         for container in OutputFormat.allCases where container != .flv {
             #expect(Self.choose([main], container: container).codec == .hevc, "\(container)")
@@ -63,9 +63,9 @@ import VAAPI
     /// An option that only one codec has decides: a request overrides the default.
     @Test func codecSpecificOptionsDecide() {
         func bound(_ change: (inout EncoderConfiguration) -> Void) -> VideoCodec? {
-            var wishes = EncoderConfiguration(size: Self.size)
-            change(&wishes)
-            return CodecChoice.bound(by: wishes)?.codec
+            var configuration = EncoderConfiguration(size: Self.size)
+            change(&configuration)
+            return CodecChoice.codec(determinedBy: configuration)?.codec
         }
         #expect(bound { _ in } == nil)
         #expect(bound { $0.codec = .hevc; $0.coding.entropy = .cavlc } == .hevc)

@@ -23,6 +23,20 @@ import VAAPI
         return configuration
     }
 
+    /// The options are checked before the camera is opened.
+    @Test func optionsOfACameraAreChecked() {
+        let changes: [(inout SourceOptions) -> Void] = [
+            { $0.start = .seconds(-5) }, { $0.start = .seconds(-10_000_000_000_000) }, { $0.start = .seconds(Int64.max) },
+            { $0.duration = .zero }, { $0.frameLimit = 0 }, { $0.outputSize = VideoSize(width: 1 << 40, height: 16) },
+        ]
+        for change in changes {
+            var options = SourceOptions()
+            change(&options)
+            let error = #expect(throws: VaencError.self) { try CameraSource("/dev/video-that-does-not-exist", options: options) }
+            #expect(error?.category == .usage, "\(error as Any)")
+        }
+    }
+
     /// Each value is tried in every time scale, from the first frame of a session on.
     @Test(arguments: [DeviceSelector.reference, .software]) func extremePresentationTimesAreAcceptedOrRefused(_ device: DeviceSelector) async throws {
         var taken = 0

@@ -111,8 +111,8 @@ import VideoBase
                     let property = try #require(AnyProperty.all.first { $0.name == trial.name })
                     // The entry point was requested already.
                     if trial.name == "MaximizePowerEfficiency", lowPower != nil { continue }
-                    let abilities = try #require(SessionCapabilities(report, base))
-                    let supported = property.supported(abilities)
+                    let capabilities = try #require(SessionCapabilities(report, base))
+                    let supported = property.supported(capabilities)
                     if supported != nil { listed.insert(trial.name) }
                     for value in trial.values + Self.bounds(supported) {
                         judge(trial, property, value, base, report, device)
@@ -136,7 +136,7 @@ import VideoBase
             context(&configuration)
             var plain = configuration
             _ = property.write(&plain, value)
-            guard let abilities = SessionCapabilities(report, plain), property.write(value, to: &configuration, on: abilities) else {
+            guard let capabilities = SessionCapabilities(report, plain), property.write(value, to: &configuration, on: capabilities) else {
                 Issue.record("\(label): type")
                 return
             }
@@ -178,16 +178,16 @@ import VideoBase
         let device = try DeviceCapabilities(display, .h264)
         var base = EncoderConfiguration(size: VideoSize(width: 4096, height: 2304))
         base.strict = true
-        let abilities = try #require(SessionCapabilities(report, base))
+        let capabilities = try #require(SessionCapabilities(report, base))
         for name in ["ExpectedFrameRate", "Level", "Slices"] {
             let trial = try #require(Self.trials.first { $0.name == name })
             let property = try #require(AnyProperty.all.first { $0.name == name })
-            for value in trial.values + Self.bounds(property.supported(abilities)) {
+            for value in trial.values + Self.bounds(property.supported(capabilities)) {
                 judge(trial, property, value, base, report, device)
             }
         }
-        #expect(abilities.highestFrameRate == 453.333)
-        #expect(abilities.levels == [52, 60, 61, 62])
+        #expect(capabilities.highestFrameRate == 453.333)
+        #expect(capabilities.levels == [52, 60, 61, 62])
     }
 
     /// The level limits the number of stored pictures.
@@ -198,11 +198,11 @@ import VideoBase
         for (size, level) in [(VideoSize(width: 96, height: 80), nil), (VideoSize(width: 352, height: 288), 20)] as [(VideoSize, Int?)] {
             var base = EncoderConfiguration(size: size)
             (base.codec, base.level, base.structure.bFrames, base.strict) = (codec, level.map { CodecLevel(tenths: $0) }, 0, true)
-            let abilities = try #require(SessionCapabilities(report, base))
+            let capabilities = try #require(SessionCapabilities(report, base))
             for name in ["LongTermReferences", "ReferenceBufferCount"] {
                 let trial = try #require(Self.trials.first { $0.name == name })
                 let property = try #require(AnyProperty.all.first { $0.name == name })
-                for value in trial.values + Self.bounds(property.supported(abilities)) {
+                for value in trial.values + Self.bounds(property.supported(capabilities)) {
                     judge(trial, property, value, base, report, device)
                 }
             }
@@ -214,9 +214,9 @@ import VideoBase
         let report = try #require(Devices.reports(.reference).first)
         var base = EncoderConfiguration(size: VideoSize(width: 640, height: 360))
         base.level = 31
-        let abilities = try #require(SessionCapabilities(report, base))
-        #expect(abilities.rates == 1000...21_000_000 && abilities.maxRates == 1000...21_000_000)
-        #expect(abilities.buffers == 1000...21_000_000)
+        let capabilities = try #require(SessionCapabilities(report, base))
+        #expect(capabilities.rates == 1000...21_000_000 && capabilities.maxRates == 1000...21_000_000)
+        #expect(capabilities.buffers == 1000...21_000_000)
         base.profile = .h264Main
         #expect(try #require(SessionCapabilities(report, base)).rates == 1000...16_800_000)
         // The tier limits them too. Levels below 4 have one tier.
@@ -236,7 +236,7 @@ import VideoBase
         var report = try #require(Devices.reports(.reference).first)
         for index in report.capabilities.indices { report.capabilities[index].attributes.values[.encMaxSlices] = .max }
         #expect(Devices.supportedProperties(report, codec: .h264).contains { $0.name == "Slices" })
-        let abilities = try #require(SessionCapabilities(report, EncoderConfiguration(size: VideoSize(width: 640, height: 360))))
-        #expect(abilities.slices == Array(1...23))
+        let capabilities = try #require(SessionCapabilities(report, EncoderConfiguration(size: VideoSize(width: 640, height: 360))))
+        #expect(capabilities.slices == Array(1...23))
     }
 }

@@ -7,12 +7,18 @@ public enum CaptureDevices {
     /// Returns each node from /dev/video0 to /dev/video255 that captures pictures. Cameras that cannot be used are
     /// included, with the reason. Blocks for at most 3 s for each device; a device that does not respond in this time
     /// is listed as unusable.
-    public static func all() -> [CaptureDevice] {
-        (0..<256).compactMap { number in
-            let path = "/dev/video\(number)"
-            return DedicatedThread.run("vaenc-device", atMostNanoseconds: 3_000_000_000) { answer(path) }
-                ?? unusable(path, "it does not respond")
-        }.compactMap { $0 }
+    ///
+    /// - Throws: `unavailable` if the system cannot start a thread.
+    public static func all() throws -> [CaptureDevice] {
+        let paths: [String] = (0..<256).map { "/dev/video\($0)" }.filter { path in unsafe access(path, F_OK) == 0 }
+        return try paths.compactMap { path in
+            do {
+                return try DedicatedThread.run("vaenc-device", atMostNanoseconds: 3_000_000_000) { answer(path) }
+                    ?? unusable(path, "it does not respond")
+            } catch is DedicatedThread.CannotStart {
+                throw VaencError.noThread("to query \(path)")
+            }
+        }
     }
 
     /// Returns the description of a device; nil if the path is not a device that captures pictures.

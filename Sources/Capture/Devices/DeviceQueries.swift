@@ -69,7 +69,7 @@ extension VideoNode {
                 high = VideoSize(width: Int(range.max_width), height: Int(range.max_height))
                 step = VideoSize(width: max(1, Int(range.step_width)), height: max(1, Int(range.step_height)))
             }
-            guard low.width > 0, low.height > 0, high.width >= low.width, high.height >= low.height else { continue }
+            guard low.isWithinLimits, high.width >= low.width, high.height >= low.height else { continue }
             let (rates, isRange) = rates(format, high)
             sizes.append(CaptureSizes(smallest: low, largest: high, step: step, rates: rates, ratesAreRange: isRange))
             if low != high { break }

@@ -71,11 +71,11 @@ struct FormatChoice: Hashable {
     private func cost(_ wantedSize: VideoSize, _ wantedRate: Rational) -> [Double] {
         let size = size ?? wantedSize
         let isSmaller = size.width < wantedSize.width || size.height < wantedSize.height
-        let distance = abs(size.width * size.height - wantedSize.width * wantedSize.height)
+        let distance = abs(Double(size.width) * Double(size.height) - Double(wantedSize.width) * Double(wantedSize.height))
         let rate = rate?.value ?? wantedRate.value
         let lacks = max(0, wantedRate.value * 0.999 - rate)
         return [
-            isSmaller ? 1 : 0, Double(distance), lacks, format.isEmulated ? 1 : 0, Double(format.layout?.rank ?? 99),
+            isSmaller ? 1 : 0, distance, lacks, format.isEmulated ? 1 : 0, Double(format.layout?.rank ?? 99),
             abs(rate - wantedRate.value),
         ]
     }

@@ -122,7 +122,7 @@ public final class SoundInput: Sendable {
 /// The state that a device's thread and its reader share.
 struct SoundLink: Sendable {
     /// The maximum number of bytes that wait to be taken: about six minutes of one channel at 48 kHz.
-    private static let byteLimit = 64 << 20
+    static let byteLimit = 64 << 20
 
     var info: SoundInput.Info?
     private(set) var blocks: [SoundInput.Block] = []

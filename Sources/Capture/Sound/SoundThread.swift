@@ -24,6 +24,25 @@ enum SoundThread {
         }
     }
 
+    /// Outputs samples of silence, in blocks of at most a second. What exceeds the capacity of the link is counted as
+    /// dropped.
+    private static func appendSilence(
+        _ count: Int, frameBytes: Int, rate: Int, clock: inout SoundClock, link: Monitor<SoundLink>
+    ) {
+        let dropped = max(0, count - SoundLink.byteLimit / frameBytes)
+        if dropped > 0 {
+            _ = clock.recordOutput(dropped)
+            link.withLock { $0.counts.samplesDropped += dropped }
+        }
+        var left = count - dropped
+        while left > 0 {
+            let samples = min(left, rate)
+            left -= samples
+            let block = SoundInput.Block(bytes: [UInt8](repeating: 0, count: samples * frameBytes), time: clock.recordOutput(samples))
+            link.withLock { $0.append(block) }
+        }
+    }
+
     /// Processes one packet of the device. Returns the reason if the device has ended, else nil.
     private static func step(
         _ device: SoundDevice, resampler: DriftResampler, clock: inout SoundClock, link: Monitor<SoundLink>
@@ -33,12 +52,11 @@ enum SoundThread {
             let isImmediate = device.isImmediate || clock.isFasterThanTime(count)
             if isImmediate { clock.pace(count) }
             let plan = clock.recordCapture(count, at: isImmediate ? nil : device.captureTime())
-            var bytes: [UInt8] = []
             let frameBytes = device.channels * 4
-            if plan.silence > 0 { bytes = [UInt8](repeating: 0, count: plan.silence * frameBytes) }
+            appendSilence(plan.silence, frameBytes: frameBytes, rate: device.rate, clock: &clock, link: link)
             resampler.correct(by: plan.correction)
-            bytes += unsafe try resampler.convert(device.frame)
-            if plan.excess > 0 { bytes.removeFirst(min(bytes.count, plan.excess * frameBytes)) }
+            var bytes = unsafe try resampler.convert(device.frame)
+            if plan.excess > 0 { bytes.removeFirst(min(bytes.count / frameBytes, plan.excess) * frameBytes) }
             let start = clock.recordOutput(bytes.count / frameBytes)
             let end = clock.position
             link.withLock { link in
@@ -102,17 +120,17 @@ struct SoundClock {
         }
         guard let time else { return Plan() }
         (lastTime, capturedBefore) = (time, captured)
-        let due = Double(time - start) / 1e9 * Double(rate)
+        let due = (Double(time) - Double(start)) / 1e9 * Double(rate)
         let off = due - Double(outputCount)
         let hole = Double(rate) / 10
         if abs(off - error) > hole { (driftStart, driftBase) = (time, captured) }
         if off - error > hole {
             error = 0
-            return Plan(silence: Int(off))
+            return Plan(silence: Int(clamping: off))
         }
         if off - error < -hole {
             error = 0
-            return Plan(excess: Int(-off))
+            return Plan(excess: Int(clamping: -off))
         }
         // The mean covers about two seconds.
         let share = min(1, Double(count) / Double(2 * rate))
@@ -129,15 +147,16 @@ struct SoundClock {
 
     /// The time of the next output sample.
     var position: MediaTime {
-        let nanoseconds = (start ?? 0) + Int64((Double(outputCount) / Double(rate) * 1e9).rounded())
-        return MediaTime(value: nanoseconds, timescale: 1_000_000_000)
+        let length = Int64(clamping: (Double(outputCount) / Double(rate) * 1e9).rounded())
+        return MediaTime(value: Int64(clamping: Int128(start ?? 0) + Int128(length)), timescale: 1_000_000_000)
     }
 
     /// The drift of the device's clock relative to the system's clock since the last gap, in parts per million;
     /// positive if it is faster. 0 until 2 s were captured.
     var driftPPM: Double {
-        guard lastTime - driftStart > 2_000_000_000 else { return 0 }
-        let due = Double(lastTime - driftStart) / 1e9 * Double(rate)
+        let elapsed = Double(lastTime) - Double(driftStart)
+        guard elapsed > 2e9 else { return 0 }
+        let due = elapsed / 1e9 * Double(rate)
         return ((Double(capturedBefore - driftBase) / due - 1) * 1e7).rounded() / 10
     }
 

@@ -17,8 +17,13 @@ public final class CameraStream: Sendable {
     /// begins with the first call of `next` or `enter`.
     ///
     /// - Throws: `noInput`, `noPermission`, `unavailable` if the camera is in use or has no layout that vaenc reads,
-    ///   `badInput` if the device is not a camera, `deviceFailed` if a call fails or the camera is not ready in time.
+    ///   `badInput` if the device is not a camera, `deviceFailed` if a call fails or the camera is not ready in time;
+    ///   `usage` if the size or the frame rate is out of range.
     public init(_ path: String, _ request: CaptureRequest = CaptureRequest()) throws {
+        if let size = request.size, !size.isWithinLimits {
+            throw VaencError(.usage, "the size \(size) is out of range", remedy: "sizes are \(VideoSize.limitWords)")
+        }
+        if let rate = request.frameRate { try Validation.validate(frameRate: rate) }
         let link = Monitor(StreamLink())
         let wake = try WakeDescriptor()
         let started = DedicatedThread.start("vaenc-camera") { StreamThread.run(path, request: request, link: link, wake: wake) }

@@ -18,7 +18,7 @@ struct FrameClock {
         if unsafe buffer.flags & UInt32(V4L2_BUF_FLAG_TIMESTAMP_MASK) == UInt32(V4L2_BUF_FLAG_TIMESTAMP_MONOTONIC) {
             let stamp = unsafe Int64(clamping: Int128(buffer.timestamp.tv_sec) * 1_000_000 + Int128(buffer.timestamp.tv_usec))
             // Some drivers report 0, or times of other clocks.
-            if abs(now.subtractingReportingOverflow(stamp).partialValue) < 10_000_000 { time = stamp }
+            if now.subtractingReportingOverflow(stamp).partialValue.magnitude < 10_000_000 { time = stamp }
         }
         let isReplaced = lastTime.map { time <= $0 } ?? false
         if isReplaced, let lastTime { time = max(lastTime + 1, now) }

@@ -2,9 +2,10 @@ import VideoBase
 
 /// Converts plans, in coding order, into HEVC's picture order counts, reference picture sets, lists and picture kinds.
 ///
-/// A reference picture set names all pictures that a decoder keeps: the pictures stored by the plan, except those that
-/// HEVC forbids a decoder to keep: pictures before an IRAP picture, as soon as its first trailing picture is coded
-/// (8.3.2), and pictures of temporal sub-layers that no later picture can refer to.
+/// A reference picture set names the pictures that a decoder keeps. These are the pictures that the plan stores, with
+/// two exceptions that HEVC forbids:
+/// 1. Pictures before an IRAP picture. They are forbidden as soon as its first trailing picture is coded (8.3.2).
+/// 2. Pictures of temporal sub-layers that no later picture can refer to.
 package struct HEVCReferenceState: Sendable {
     /// log2 of MaxPicOrderCntLsb, 4…16.
     package let log2_max_pic_order_cnt_lsb: Int

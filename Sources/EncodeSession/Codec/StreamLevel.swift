@@ -40,7 +40,7 @@ enum StreamLevel: Sendable, Hashable {
         }
     }
 
-    /// The same level in the Main tier; the level itself if the codec has no tiers.
+    /// The level in the Main tier; the level itself if the codec has no tiers.
     var inMainTier: StreamLevel {
         switch self {
         case .h264: self
@@ -95,7 +95,8 @@ enum StreamLevel: Sendable, Hashable {
         }
     }
 
-    /// The same limits for slices (VCL NAL units) alone: `rate` in bits per second, `buffer` in bits of a picture.
+    /// The maximum bit rate and coded picture buffer for slices (VCL NAL units) alone: `rate` in bits per second, `buffer`
+    /// in bits.
     private var maxSliceBits: (rate: Int, buffer: Int) {
         switch self {
         case .h264(let level, let profile):

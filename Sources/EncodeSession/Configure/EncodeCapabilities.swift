@@ -1,7 +1,7 @@
 import VAAPI
 package import VideoBase
 
-/// A driver's abilities to encode with one profile at one entry point: its answers (`Capability`), interpreted, and
+/// A driver's capabilities to encode with one profile at one entry point: its answers (`Capability`), interpreted, and
 /// corrected by `DriverQuirk`. Settings are resolved with them.
 package struct EncodeCapabilities: Sendable, Hashable {
     /// The allowed divisions of a picture into slices, VA_ENC_SLICE_STRUCTURE_….

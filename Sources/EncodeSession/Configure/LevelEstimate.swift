@@ -15,7 +15,7 @@ struct LevelEstimate: Sendable, Hashable {
 
     /// Bits of a macroblock in a picture of 99 macroblocks, at QP 0, 6, …, 48.
     private static let interBits: [Double] = [1493, 987, 519, 245, 111, 47, 18, 8, 4]
-    /// The same values if every picture is intra.
+    /// Bits of a macroblock in a picture of 99 macroblocks if every picture is intra, at QP 0, 6, …, 48.
     private static let intraBits: [Double] = [2379, 2067, 1443, 953, 611, 378, 224, 112, 56]
 
     /// Estimates the rate of a stream.

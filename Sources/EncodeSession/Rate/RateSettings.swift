@@ -63,7 +63,7 @@ struct RateSettings: Sendable, Hashable {
             // Below one frame per second, a second would contain less than one picture.
             let seconds = max(1, 1 / frameRate.value)
             targets.windows.append(
-                WindowLimit(bits: Int(saturating: Double(maxBitrate) * seconds), seconds: seconds, isOfDisplay: false))
+                WindowLimit(bits: Int(clamping: Double(maxBitrate) * seconds), seconds: seconds, isOfDisplay: false))
         }
         targets.reorderDepth = reorderDepth
         targets.offsets = offsets
@@ -129,7 +129,7 @@ struct RateSettings: Sendable, Hashable {
         if !hasFixedBuffer, !hasHRD, vbvSize > 0, maxBitrate > 0, new.maxBitrate != maxBitrate {
             let share = Double(vbvInitial) / Double(max(vbvSize, 1))
             new.vbvSize = Self.usualBuffer(new.maxBitrate, frameRate)
-            new.vbvInitial = Int(saturating: Double(new.vbvSize) * share)
+            new.vbvInitial = Int(clamping: Double(new.vbvSize) * share)
         }
         try new.checkPicturesFit(frameRate)
         return new
@@ -145,7 +145,7 @@ struct RateSettings: Sendable, Hashable {
         throw VaencError(
             .usage,
             "\(BitsPerSecond(bitrate)) at \(frameRate.words) frames per second needs pictures of "
-                + "\(Int(saturating: perFrame)) bits at a constant rate, but the decoder's buffer holds "
+                + "\(Int(clamping: perFrame)) bits at a constant rate, but the decoder's buffer holds "
                 + "\(vbvSize) bits",
             remedy: "lower `bitrate`, raise `frameRate` or `level`, or use `rateControl` vbr")
     }
@@ -155,12 +155,12 @@ struct RateSettings: Sendable, Hashable {
     func minBuffer(_ frameRate: Rational) -> Int? {
         guard mode == .cbr, vbvSize > 0 else { return nil }
         let perFrame = (Double(bitrate) / frameRate.value).rounded(.up)
-        return (Int(saturating: min(perFrame, 1e15)) + 64 + 15) & ~15
+        return (Int(clamping: min(perFrame, 1e15)) + 64 + 15) & ~15
     }
 
     /// Returns the default buffer, in bits: what arrives in a second, or in a frame interval if that is longer.
     static func usualBuffer(_ maxBitrate: Int, _ frameRate: Rational) -> Int {
-        max(maxBitrate, Int(saturating: Double(maxBitrate) / frameRate.value)) & ~15
+        max(maxBitrate, Int(clamping: Double(maxBitrate) / frameRate.value)) & ~15
     }
 
     /// Checks each value of a change separately.

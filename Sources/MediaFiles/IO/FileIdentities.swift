@@ -110,7 +110,7 @@ struct FileIdentities {
 extension MediaOutput {
     /// Whether two outputs conflict: they are one file with two names, or one output is the other's unfinished file or
     /// a file of its playlist.
-    public static func meets(_ a: String, _ b: String, options: SinkOptions = SinkOptions()) -> Bool {
+    public static func refersToSameFile(_ a: String, _ b: String, options: SinkOptions = SinkOptions()) -> Bool {
         a == b || FileIdentities(output: a, options: options).meet(FileIdentities(output: b, options: options))
     }
 

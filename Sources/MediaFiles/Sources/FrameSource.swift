@@ -58,7 +58,7 @@ public struct SourceInfo: Sendable, Hashable {
         guard let seconds = durationLimit?.seconds else { return nil }
         let scale = 90_000.0
         // The pictures of a file may end before its sound.
-        return isLive ? end : max(end, MediaTime(value: Int64(saturating: (seconds * scale).rounded()), timescale: Int32(scale)))
+        return isLive ? end : max(end, MediaTime(value: Int64(clamping: (seconds * scale).rounded()), timescale: Int32(scale)))
     }
 
     /// Records the options with which the source is opened.
@@ -246,6 +246,28 @@ public struct SourceOptions: Sendable, Hashable {
 
     /// Creates the default options.
     public init() {}
+}
+
+extension SourceOptions {
+    /// - Throws: `usage` for a value that is out of range.
+    package func validate() throws {
+        try Validation.validate(start: start, duration: duration)
+        if let rate = frameRate, !(1...Int(Int32.max)).contains(rate.numerator) || !(1...Int(Int32.max)).contains(rate.denominator) {
+            throw VaencError(
+                .usage, "the frame rate \(rate) is out of range",
+                remedy: "use numbers up to \(Int32.max), for example 30000/1001")
+        }
+        if let limit = frameLimit, limit < 1 {
+            throw VaencError(.usage, "`frameLimit` \(limit) is less than 1", remedy: "use 1 or more")
+        }
+        for size in [inputSize, outputSize] {
+            if let size, !size.isWithinLimits {
+                throw VaencError(
+                    .usage, "the size \(size) is out of range",
+                    remedy: "sizes are \(VideoSize.limitWords)")
+            }
+        }
+    }
 }
 
 extension Rational {

@@ -11,7 +11,7 @@ public enum MediaInput {
     /// - Throws: `DescribedError`: `noInput` if there is no such file, `noPermission`, `badInput` if it is not a video,
     ///   `usage` for invalid options or an invalid test pattern, `unavailable` if the libraries are missing.
     public static func open(_ input: String, options: SourceOptions = SourceOptions()) throws -> any FrameSource {
-        try check(options)
+        try options.validate()
         if input.hasPrefix("testsrc:") { return try TestPattern(input, options: options) }
         let reader = try ByteReader(path: input)
         let start = try reader.peek(Y4MHeader.magic.count)
@@ -68,25 +68,6 @@ public enum MediaInput {
             reader, format: format, size: header.size, rate: header.rate,
             color: header.color, aspect: header.aspect, kind: "Y4M, \(format.rawValue)", isY4M: true,
             options: options)
-    }
-
-    private static func check(_ options: SourceOptions) throws {
-        try Validation.validate(start: options.start, duration: options.duration)
-        if let rate = options.frameRate, !(1...Int(Int32.max)).contains(rate.numerator) || !(1...Int(Int32.max)).contains(rate.denominator) {
-            throw VaencError(
-                .usage, "the frame rate \(rate) is out of range",
-                remedy: "use numbers up to \(Int32.max), for example 30000/1001")
-        }
-        if let limit = options.frameLimit, limit < 1 {
-            throw VaencError(.usage, "`frameLimit` \(limit) is less than 1", remedy: "use 1 or more")
-        }
-        for size in [options.inputSize, options.outputSize] {
-            if let size, !size.isWithinLimits {
-                throw VaencError(
-                    .usage, "the size \(size) is out of range",
-                    remedy: "sizes are \(VideoSize.limitWords)")
-            }
-        }
     }
 
     /// Extensions of files with coded pictures or with a stated layout, in addition to those that vaenc writes.

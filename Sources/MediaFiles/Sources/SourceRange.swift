@@ -12,7 +12,7 @@ struct SourceRange {
     let frameLimit: Int
     /// The stream's time that becomes zero, in ticks.
     private(set) var origin: Int64
-    /// The same time.
+    /// The stream's time that becomes zero.
     private(set) var zero: MediaTime
     /// The expected number of pictures; nil if it is unknown.
     let frameCount: Int?
@@ -73,7 +73,8 @@ struct SourceRange {
     /// - Parameters:
     ///   - starts: The starts of the sound streams.
     ///   - isRead: Whether the sound is read.
-    /// - Returns: The entry about sound that begins too early to be believed; nil otherwise.
+    /// - Returns: The entry about sound that begins 10 s or more before the pictures, which is treated as a fault; nil
+    ///   otherwise.
     mutating func begin(withSoundAt starts: [MediaTime], isRead: Bool) -> EffectiveEntry? {
         guard !isCut, let start = starts.min(), start < zero else { return nil }
         let early = start.converted(to: zero.timescale).value / Int64(max(1, timeBase.numerator))

@@ -10,7 +10,7 @@ internal import VideoBase
 /// call begins after that.
 enum ProcessEnd {
     private struct State {
-        var callsUnderWay = 0
+        var callsInProgress = 0
         var isEnding = false
         /// Whether a call did not return. It may be loading a library and hold the loader's lock.
         var hasHungCall = false
@@ -33,7 +33,7 @@ enum ProcessEnd {
             atexit {
                 ProcessEnd.state.withLock { $0.isEnding = true }
                 _ = ProcessEnd.state.wait(atMostNanoseconds: ProcessEnd.limitNanoseconds) { state in
-                    state.callsUnderWay == 0 ? () : nil
+                    state.callsInProgress == 0 ? () : nil
                 }
             }
         }
@@ -85,7 +85,7 @@ enum ProcessEnd {
         /// Begins a call. Returns nil if the process is ending.
         init?() {
             let begins = ProcessEnd.state.withLock { state in
-                if !state.isEnding { state.callsUnderWay += 1 }
+                if !state.isEnding { state.callsInProgress += 1 }
                 return !state.isEnding
             }
             guard begins else { return nil }
@@ -93,7 +93,7 @@ enum ProcessEnd {
 
         /// Ends the call, because it has returned or nobody waits for it any more. Idempotent.
         func end() {
-            if isCounted.exchange(false, ordering: .relaxed) { ProcessEnd.state.withLock { $0.callsUnderWay -= 1 } }
+            if isCounted.exchange(false, ordering: .relaxed) { ProcessEnd.state.withLock { $0.callsInProgress -= 1 } }
         }
     }
 }

@@ -74,7 +74,6 @@ package struct RateControlModes: OptionSet, Sendable, Hashable {
     package static let cqp = RateControlModes(rawValue: 0x10)
     package static let icq = RateControlModes(rawValue: 0x40)
     package static let macroblock = RateControlModes(rawValue: 0x80)
-    package static let parallel = RateControlModes(rawValue: 0x200)
     package static let qvbr = RateControlModes(rawValue: 0x400)
     package static let avbr = RateControlModes(rawValue: 0x800)
 

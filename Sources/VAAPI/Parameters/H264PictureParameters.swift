@@ -106,7 +106,7 @@ package struct H264PictureParameters: ParameterBuffer, Sendable, Hashable {
     }
 
     package func withBuffers(_ body: (BufferType, UnsafeRawBufferPointer) -> Void) {
-        unsafe lend(lowered, as: .picture, to: body)
+        unsafe withBytes(lowered, as: .picture, to: body)
     }
 
     var lowered: VAEncPictureParameterBufferH264 {

@@ -96,7 +96,7 @@ package struct H264SequenceParameters: ParameterBuffer, Sendable, Hashable {
     }
 
     package func withBuffers(_ body: (BufferType, UnsafeRawBufferPointer) -> Void) {
-        unsafe lend(lowered, as: .sequence, to: body)
+        unsafe withBytes(lowered, as: .sequence, to: body)
     }
 
     var lowered: VAEncSequenceParameterBufferH264 {

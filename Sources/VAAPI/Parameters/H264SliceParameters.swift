@@ -36,7 +36,7 @@ package struct H264SliceParameters: ParameterBuffer, Sendable, Hashable {
     }
 
     package func withBuffers(_ body: (BufferType, UnsafeRawBufferPointer) -> Void) {
-        unsafe lend(lowered, as: .slice, to: body)
+        unsafe withBytes(lowered, as: .slice, to: body)
     }
 
     var lowered: VAEncSliceParameterBufferH264 {

@@ -91,7 +91,7 @@ package struct HEVCPictureParameters: ParameterBuffer, Sendable, Hashable {
     }
 
     package func withBuffers(_ body: (BufferType, UnsafeRawBufferPointer) -> Void) {
-        unsafe lend(lowered, as: .picture, to: body)
+        unsafe withBytes(lowered, as: .picture, to: body)
     }
 
     var lowered: VAEncPictureParameterBufferHEVC {

@@ -129,7 +129,7 @@ package struct HEVCSequenceParameters: ParameterBuffer, Sendable, Hashable {
     }
 
     package func withBuffers(_ body: (BufferType, UnsafeRawBufferPointer) -> Void) {
-        unsafe lend(lowered, as: .sequence, to: body)
+        unsafe withBytes(lowered, as: .sequence, to: body)
     }
 
     var lowered: VAEncSequenceParameterBufferHEVC {

@@ -86,7 +86,7 @@ package struct HEVCSliceParameters: ParameterBuffer, Sendable, Hashable {
     }
 
     package func withBuffers(_ body: (BufferType, UnsafeRawBufferPointer) -> Void) {
-        unsafe lend(lowered, as: .slice, to: body)
+        unsafe withBytes(lowered, as: .slice, to: body)
     }
 
     var lowered: VAEncSliceParameterBufferHEVC {

@@ -79,38 +79,38 @@ package enum MiscParameters: ParameterBuffer, Sendable, Hashable {
     package func withBuffers(_ body: (BufferType, UnsafeRawBufferPointer) -> Void) {
         switch self {
         case .rateControl(let control):
-            unsafe lend(VAEncMiscParameterTypeRateControl, Self.lower(control), to: body)
+            unsafe withBytes(VAEncMiscParameterTypeRateControl, Self.lower(control), to: body)
         case .frameRate(let rate, let layer):
             var c = VAEncMiscParameterFrameRate()
             c.framerate = Self.frameRateWord(rate)
             unsafe c.framerate_flags.bits.temporal_id = UInt32(layer)
-            unsafe lend(VAEncMiscParameterTypeFrameRate, c, to: body)
+            unsafe withBytes(VAEncMiscParameterTypeFrameRate, c, to: body)
         case .hrd(let size, let fullness):
             var c = VAEncMiscParameterHRD()
             c.buffer_size = size
             c.initial_buffer_fullness = fullness
-            unsafe lend(VAEncMiscParameterTypeHRD, c, to: body)
+            unsafe withBytes(VAEncMiscParameterTypeHRD, c, to: body)
         case .qualityLevel(let level):
             var c = VAEncMiscParameterBufferQualityLevel()
             c.quality_level = level
-            unsafe lend(VAEncMiscParameterTypeQualityLevel, c, to: body)
+            unsafe withBytes(VAEncMiscParameterTypeQualityLevel, c, to: body)
         case .maxFrameSize(let bits):
             // The first member of VAEncMiscParameterBufferMaxFrameSize, an unused type, is deprecated. Therefore the
             // size is written by its offset.
             var words = [UInt32](repeating: 0, count: MemoryLayout<VAEncMiscParameterBufferMaxFrameSize>.size / 4)
             words[1] = bits
-            unsafe lend(VAEncMiscParameterTypeMaxFrameSize, words, to: body)
+            unsafe withBytes(VAEncMiscParameterTypeMaxFrameSize, words, to: body)
         case .maxSliceSize(let bits):
             var c = VAEncMiscParameterMaxSliceSize()
             c.max_slice_size = bits
-            unsafe lend(VAEncMiscParameterTypeMaxSliceSize, c, to: body)
+            unsafe withBytes(VAEncMiscParameterTypeMaxSliceSize, c, to: body)
         case .trellis(let i, let p, let b):
             var c = VAEncMiscParameterQuantization()
             unsafe c.quantization_flags.bits.disable_trellis = i || p || b ? 0 : 1
             unsafe c.quantization_flags.bits.enable_trellis_I = i ? 1 : 0
             unsafe c.quantization_flags.bits.enable_trellis_P = p ? 1 : 0
             unsafe c.quantization_flags.bits.enable_trellis_B = b ? 1 : 0
-            unsafe lend(VAEncMiscParameterTypeQuantization, c, to: body)
+            unsafe withBytes(VAEncMiscParameterTypeQuantization, c, to: body)
         case .intraRefresh(let refresh):
             var c = VAEncMiscParameterRIR()
             unsafe c.rir_flags.bits.enable_rir_column = refresh.direction == .columns ? 1 : 0
@@ -118,16 +118,16 @@ package enum MiscParameters: ParameterBuffer, Sendable, Hashable {
             c.intra_insertion_location = refresh.intra_insertion_location
             c.intra_insert_size = refresh.intra_insert_size
             c.qp_delta_for_inserted_intra = refresh.qp_delta_for_inserted_intra
-            unsafe lend(VAEncMiscParameterTypeRIR, c, to: body)
+            unsafe withBytes(VAEncMiscParameterTypeRIR, c, to: body)
         case .regionsOfInterest(let regions):
-            unsafe lend(VAEncMiscParameterTypeROI, regions.lowered, to: body)
+            unsafe withBytes(VAEncMiscParameterTypeROI, regions.lowered, to: body)
         case .temporalLayers(let count, let layers):
             // The layout: number_of_layers, periodicity, layer_id[32], reserved.
             var words = [UInt32](repeating: 0, count: MemoryLayout<VAEncMiscParameterTemporalLayerStructure>.size / 4)
             words[0] = count
             words[1] = UInt32(min(layers.count, 32))
             for (index, layer) in layers.prefix(32).enumerated() { words[2 + index] = layer }
-            unsafe lend(VAEncMiscParameterTypeTemporalLayerStructure, words, to: body)
+            unsafe withBytes(VAEncMiscParameterTypeTemporalLayerStructure, words, to: body)
         }
     }
 
@@ -173,19 +173,19 @@ package enum MiscParameters: ParameterBuffer, Sendable, Hashable {
     }
 
     /// Passes the type tag and the struct behind it to `body`.
-    private func lend<T>(
+    private func withBytes<T>(
         _ type: VAEncMiscParameterType, _ value: T, to body: (BufferType, UnsafeRawBufferPointer) -> Void
     ) {
-        unsafe withUnsafeBytes(of: value) { unsafe lend(type, bytes: $0, to: body) }
+        unsafe withUnsafeBytes(of: value) { unsafe withBytes(type, bytes: $0, to: body) }
     }
 
-    private func lend(
+    private func withBytes(
         _ type: VAEncMiscParameterType, _ words: [UInt32], to body: (BufferType, UnsafeRawBufferPointer) -> Void
     ) {
-        unsafe words.withUnsafeBytes { unsafe lend(type, bytes: $0, to: body) }
+        unsafe words.withUnsafeBytes { unsafe withBytes(type, bytes: $0, to: body) }
     }
 
-    @unsafe private func lend(
+    @unsafe private func withBytes(
         _ type: VAEncMiscParameterType, bytes: UnsafeRawBufferPointer,
         to body: (BufferType, UnsafeRawBufferPointer) -> Void
     ) {

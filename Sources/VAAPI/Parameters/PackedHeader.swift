@@ -30,7 +30,7 @@ package struct PackedHeader: ParameterBuffer, Sendable, Hashable {
         c.type = kind.rawValue
         c.bit_length = UInt32(clamping: min(bit_length, bytes.count * 8))
         c.has_emulation_bytes = has_emulation_bytes ? 1 : 0
-        unsafe lend(c, as: .packedHeaderParameters, to: body)
+        unsafe withBytes(c, as: .packedHeaderParameters, to: body)
         unsafe bytes.withUnsafeBytes { unsafe body(.packedHeaderData, $0) }
     }
 }

@@ -42,7 +42,7 @@ extension ParameterBuffer {
     package var retained: AnyObject? { nil }
 
     /// Passes the bytes of a C struct, including its padding, to `body`. `T` is a struct of `va.h`.
-    func lend<T>(_ value: T, as type: BufferType, to body: (BufferType, UnsafeRawBufferPointer) -> Void) {
+    func withBytes<T>(_ value: T, as type: BufferType, to body: (BufferType, UnsafeRawBufferPointer) -> Void) {
         unsafe withUnsafeBytes(of: value) { unsafe body(type, $0) }
     }
 }

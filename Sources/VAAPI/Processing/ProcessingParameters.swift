@@ -61,7 +61,7 @@ package struct ProcessingParameters: ParameterBuffer, Sendable {
             case .best: VA_FILTER_SCALING_HQ
             }
         unsafe c.filter_flags = UInt32(flags)
-        unsafe lend(c, as: .processing, to: body)
+        unsafe withBytes(c, as: .processing, to: body)
     }
 }
 

@@ -30,7 +30,7 @@ extension CameraSource {
     /// The end of the last picture that was read.
     private func pictureEnd(_ zero: MediaTime) -> MediaTime {
         let last = state.withLockWithoutNotifying { $0.lastTime } ?? 0
-        let length = Int64(saturating: 1e6 / info.frameRate.value)
+        let length = Int64(clamping: 1e6 / info.frameRate.value)
         return MediaTime(value: Int64(clamping: Int128(last) + Int128(length)), timescale: 1_000_000) - zero
     }
 

@@ -101,12 +101,14 @@ public final class CameraSource: FrameSource {
     ///   - microphone: The sound device to record, as `SoundInput` names it; nil for none.
     ///   - onFrame: Receives each picture before it is encoded.
     ///   - onNotice: Receives events.
-    /// - Throws: The errors of `CameraStream` and `SoundInput`; `usage` if the switches are not in order.
+    /// - Throws: The errors of `CameraStream` and `SoundInput`; `usage` if the switches are not in order or an option is
+    ///   out of range.
     public init(
         _ path: String, request: CaptureRequest = CaptureRequest(), switches: [Switch] = [],
         options: SourceOptions = SourceOptions(), microphone: String? = nil, onFrame: FrameObserver? = nil,
         onNotice: @escaping NoticeHandler = { _ in }
     ) throws {
+        try options.validate()
         if zip(switches, switches.dropFirst()).contains(where: { $0.time >= $1.time }) {
             throw VaencError(
                 .usage, "the switches between cameras are not in order of time",
@@ -215,7 +217,7 @@ public final class CameraSource: FrameSource {
     }
 
     private func after(_ seconds: Double, _ time: MediaTime) -> MediaTime {
-        let ticks = Int64(saturating: (seconds * Double(time.timescale)).rounded(.up))
+        let ticks = Int64(clamping: (seconds * Double(time.timescale)).rounded(.up))
         return MediaTime(value: Int64(clamping: Int128(time.value) + Int128(ticks)), timescale: time.timescale)
     }
 
@@ -278,7 +280,7 @@ public final class CameraSource: FrameSource {
             state.lastTime = time.value
             state.delivered += 1
             if let limit = options.frameLimit, state.delivered >= limit { state.isOver = true }
-            return MediaTime(value: max(0, time.value - origin), timescale: 1_000_000)
+            return MediaTime(value: max(0, time.value.subtractingReportingOverflow(origin).partialValue), timescale: 1_000_000)
         }
     }
 

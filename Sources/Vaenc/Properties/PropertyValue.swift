@@ -136,6 +136,16 @@ extension String: PropertyType {
     var propertyValue: PropertyValue { .string(self) }
 }
 
+/// A property value that is an integer in tenths: 41 is level 4.1.
+extension CodecLevel: PropertyType {
+    static var propertyKind: PropertyKind { Int.propertyKind }
+    init?(propertyValue: PropertyValue) {
+        guard let value = propertyValue.asInteger else { return nil }
+        self.init(tenths: value)
+    }
+    var propertyValue: PropertyValue { .integer(tenths) }
+}
+
 extension BitsPerSecond: PropertyType {
     static var propertyKind: PropertyKind { .bitsPerSecond }
     init?(propertyValue: PropertyValue) {

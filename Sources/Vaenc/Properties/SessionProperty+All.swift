@@ -23,9 +23,9 @@ extension SessionProperty where Value == [DataRateLimit] {
     public static var dataRateLimits: Self {
         Self(
             "DataRateLimits",
-            { abilities in
-                if let count = abilities.dataRateLimits { return .elements(upTo: count, each: DataRateLimit.fieldCount) }
-                return abilities.controlsRate ? .any : nil
+            { capabilities in
+                if let count = capabilities.dataRateLimits { return .elements(upTo: count, each: DataRateLimit.fieldCount) }
+                return capabilities.controlsRate ? .any : nil
             },
             read: { $0.rate.dataRateLimits }, write: { $0.rate.dataRateLimits = $1 ?? [] }, change: { $0.dataRateLimits = $1 },
             check: { limits, _ in for limit in limits { try Validation.validate(limit) } })
@@ -38,8 +38,8 @@ extension SessionProperty where Value == [RegionOfInterest] {
     public static var regionsOfInterest: Self {
         Self(
             "RegionsOfInterest",
-            { abilities in
-                guard let count = abilities.regions else { return .any }
+            { capabilities in
+                guard let count = capabilities.regions else { return .any }
                 return count > 0 ? .elements(upTo: count, each: RegionOfInterest.fieldCount) : nil
             },
             read: { $0.coding.regionsOfInterest }, write: { $0.coding.regionsOfInterest = $1 ?? [] },
@@ -259,7 +259,7 @@ extension SessionProperty where Value == Int {
     public static var vbvBufferSize: Self {
         Self("VBVBufferSize", \.rate.vbvSize) { .whole($0.buffers) }.within(Validation.bitrates)
     }
-    /// The fullness of the coded picture buffer when decoding begins, 0…100 percent. Default: 75; in software, 90.
+    /// The fullness of the coded picture buffer when decoding begins, 0…100 percent. Default: 75; in software 90.
     public static var vbvInitialDelayPercentage: Self {
         Self("VBVInitialDelayPercentage", \.rate.vbvInitialPercent) { $0.hasRate ? .whole(SettingRange.percent) : nil }.within(SettingRange.percent)
     }
@@ -305,13 +305,6 @@ extension SessionProperty where Value == Int {
         Self("LongTermReferences", \.structure.longTermReferences) {
             $0.longTermReferences > 0 ? .whole(0...$0.longTermReferences) : nil
         }.within(SettingRange.longTermReferences)
-    }
-    /// The level in tenths, 9…62: 41 is level 4.1, and 9 is level 1b. Default: the lowest level that holds the stream.
-    public static var level: Self { 
-        Self(
-            "Level", { .choice($0.levels) }, read: { $0.level?.tenths },
-            write: { $0.level = $1.map { CodecLevel(tenths: $0) } }
-        ).within(9...62)
     }
     /// The number of slices in a picture, 1…4096, limited by the device and the level. Default: 1.
     public static var slices: Self { Self("Slices", \.coding.slices) { .choice($0.slices) }.within(SettingRange.slices) }
@@ -371,4 +364,12 @@ extension AnyProperty {
         AnyProperty(.maxFrameDelayCount), AnyProperty(.asyncDepth), AnyProperty(.lowLatency), AnyProperty(.realTime),
         AnyProperty(.maximizePowerEfficiency), AnyProperty(.strict),
     ]
+}
+
+extension SessionProperty where Value == CodecLevel {
+    /// The level. Default: the lowest level that holds the stream. As a `PropertyValue`, it is an integer in tenths, 9…62:
+    /// 41 is level 4.1, and 9 is level 1b.
+    public static var level: Self {
+        Self("Level", { .choice($0.levels) }, read: { $0.level }, write: { $0.level = $1 }).within(9...62)
+    }
 }

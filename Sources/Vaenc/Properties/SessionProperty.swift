@@ -72,6 +72,20 @@ extension SessionProperty where Value == Int {
     }
 }
 
+extension SessionProperty where Value == CodecLevel {
+    /// Returns the property with a check: no device accepts a level outside `range`, in tenths.
+    func within(_ range: ClosedRange<Int>) -> Self {
+        var copy = self
+        let name = name
+        copy.check = { level, _ in
+            guard !range.contains(level.tenths) else { return }
+            throw VaencError(
+                .usage, "\(name) \(level.tenths) is out of range", remedy: "use \(range.lowerBound) to \(range.upperBound)")
+        }
+        return copy
+    }
+}
+
 extension SessionProperty where Value == BitsPerSecond {
     /// Returns the property with a check: no device accepts a rate outside `Validation.bitrates`.
     func withinBitrates() -> Self {
@@ -214,20 +228,20 @@ struct AnyProperty: Sendable {
     ///
     /// - Returns: False if the value has another type.
     func write(
-        _ value: PropertyValue?, to configuration: inout EncoderConfiguration, on abilities: SessionCapabilities
+        _ value: PropertyValue?, to configuration: inout EncoderConfiguration, on capabilities: SessionCapabilities
     ) -> Bool {
         let hadLongTerm = (configuration.structure.longTermReferences ?? 0) > 0
         guard write(&configuration, value) else { return false }
         if !hadLongTerm, name == AnyProperty(.enableLTR).name, let count = configuration.structure.longTermReferences {
-            configuration.structure.longTermReferences = min(count, max(abilities.longTermReferences, 1))
+            configuration.structure.longTermReferences = min(count, max(capabilities.longTermReferences, 1))
         }
         return true
     }
 
-    func supported(_ abilities: SessionCapabilities) -> SupportedProperty? {
-        guard let domain = domain(abilities) else { return nil }
+    func supported(_ capabilities: SessionCapabilities) -> SupportedProperty? {
+        guard let domain = domain(capabilities) else { return nil }
         var result = SupportedProperty(
-            name: name, type: type, isReadOnly: false, changesWhileRunning: changes && abilities.changes(name))
+            name: name, type: type, isReadOnly: false, changesWhileRunning: changes && capabilities.changes(name))
         switch domain {
         case .any: break
         case .range(let low, let high): (result.minimum, result.maximum) = (low, high)

@@ -14,7 +14,7 @@ final class OutputBranch {
     private(set) var description: EncoderDescription
     /// The error that ended the output early. It names the part of a recording that remains.
     private(set) var failure: (any Error)?
-    /// The same error without that part.
+    /// The error that ended the output early, without the part of a recording that remains.
     private(set) var cause: (any Error)?
     /// The path of the part of a recording that remains.
     private(set) var keptPart: String?

@@ -24,7 +24,9 @@ struct TranscodeRun {
         }
         for (index, output) in outputs.enumerated() {
             guard let name = output.name else { continue }
-            let isTaken = outputs[..<index].contains { other in other.name.map { MediaOutput.meets($0, name, options: output.options) } ?? false }
+            let isTaken = outputs[..<index].contains { other in
+                other.name.map { MediaOutput.refersToSameFile($0, name, options: output.options) } ?? false
+            }
             if isTaken { throw VaencError(.usage, "two outputs would write \(name)", remedy: "use a different name for each") }
         }
         if let frame = options.rateChanges.keys.first(where: { $0 < 0 }) {
@@ -56,7 +58,7 @@ struct TranscodeRun {
         defer { for branch in branches { branch.session.invalidate() } }
         for text in startNotices(branches) { note(text, .start) }
         transcoder.begin(branches.map(\.sink))
-        var state = ProgressReporter(source, report: progress)
+        var state = ProgressReporter(source, handler: progress)
         var interrupted = false
         var result = Transcoder.Result(outputs: [])
         do {
@@ -87,7 +89,7 @@ struct TranscodeRun {
         for branch in branches where branch.failure == nil {
             do { try branch.finish(interrupted: interrupted) } catch { branch.cancel(error) }
         }
-        state.finish((branches.first { $0.failure == nil } ?? branches[0]).tally)
+        state.report((branches.first { $0.failure == nil } ?? branches[0]).tally)
         if let cause = branches.lazy.compactMap(\.cause).first, !branches.contains(where: \.isFinished) {
             throw KeptRecording.error(cause, parts: branches.compactMap(\.keptPart))
         }
@@ -174,9 +176,9 @@ struct TranscodeRun {
             }
             state.input.countInput(timing)
             for branch in branches where branch.failure == nil { branch.tally.countInput(timing) }
-            var wishes = FrameOptions()
-            wishes.dynamicHDR = source.dynamicHDR
-            try group.encode(buffer, presentation: timing.presentation, duration: timing.duration, options: wishes)
+            var frameOptions = FrameOptions()
+            frameOptions.dynamicHDR = source.dynamicHDR
+            try group.encode(buffer, presentation: timing.presentation, duration: timing.duration, options: frameOptions)
             appendAudio(branches, timing)
             if let branch = branches.first(where: { $0.failure == nil }) { state.update(branch.tally) }
         }
@@ -234,26 +236,28 @@ struct TranscodeRun {
 /// Reports the state of a run at most ten times a second.
 private struct ProgressReporter {
     private let source: any FrameSource
-    private let report: (Transcoder.Progress) -> Void
+    private let handler: (Transcoder.Progress) -> Void
     private let began = MonotonicClock.nanoseconds
     private var lastReported: Int64 = 0
     /// The counts of the input, also if an output has failed.
     var input = FrameCounts()
 
-    init(_ source: any FrameSource, report: @escaping (Transcoder.Progress) -> Void) {
-        (self.source, self.report) = (source, report)
+    init(_ source: any FrameSource, handler: @escaping (Transcoder.Progress) -> Void) {
+        (self.source, self.handler) = (source, handler)
     }
 
+    /// Reports the state unless the latest report is less than 100 ms old.
     mutating func update(_ tally: FrameTally) {
         let now = MonotonicClock.nanoseconds
         guard now - lastReported >= 100_000_000 else { return }
         lastReported = now
-        finish(tally)
+        report(tally)
     }
 
-    func finish(_ tally: FrameTally) {
+    /// Reports the state at once.
+    func report(_ tally: FrameTally) {
         let (counts, info) = (tally.snapshot, source.info)
-        report(
+        handler(
             Transcoder.Progress(
                 framesRead: input.input, framesEncoded: counts.encoded, expectedFrames: info.frameCount,
                 expectedDuration: info.duration, elapsed: .nanoseconds(MonotonicClock.nanoseconds - began),

@@ -92,7 +92,7 @@ public struct FrameCounts: Sendable {
     /// Returns the average bit rate of the pictures in bits per second; 0 without packets.
     public func bitrate(frameRate: Rational) -> Int {
         let media = mediaSeconds(frameRate: frameRate)
-        return media > 0 ? Int(saturating: (Double(packetBytes) * 8 / media).rounded()) : 0
+        return media > 0 ? Int(clamping: (Double(packetBytes) * 8 / media).rounded()) : 0
     }
 
     /// Counts a frame that was passed to the encoders.

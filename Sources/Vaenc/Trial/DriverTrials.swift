@@ -106,7 +106,7 @@ public enum DriverTrials {
     ///
     /// - Throws: `deviceFailed` if the driver ends that process or does not respond. This process detects all other
     ///   failures itself.
-    static func proveEncoder(_ kind: DeviceKind, _ path: String?, _ configuration: EncoderConfiguration) throws {
+    static func tryEncoder(_ kind: DeviceKind, _ path: String?, _ configuration: EncoderConfiguration) throws {
         let what = ["encode", name(kind, path)] + configuration.trialArguments
         if state.withLock({ $0.proved.contains(what) }) { return }
         guard let child = try run(what, kind) else { return }

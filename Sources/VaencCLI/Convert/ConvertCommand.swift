@@ -68,7 +68,7 @@ struct ConvertCommand: ParsableCommand, InterruptibleCommand {
             guard let same = MediaOutput.overwritten(input, by: name) else { continue }
             throw VaencError.usage("\(same) is the input itself", remedy: "name another output")
         }
-        if let record = options.recordOutput, MediaOutput.meets(output, record) {
+        if let record = options.recordOutput, MediaOutput.refersToSameFile(output, record) {
             throw VaencError.usage("--record is the output itself", remedy: "name another file")
         }
         let conversion = try StreamConversion(input, options: options)

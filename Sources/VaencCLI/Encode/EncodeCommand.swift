@@ -40,7 +40,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         let drafts = try named.enumerated().map { index, one in
             var draft = EncoderConfiguration(size: VideoSize(width: 16, height: 16))
             try apply(to: &draft, codec: one.codec, others: names.others(of: index))
-            return (format: one.format, codec: CodecChoice.bound(by: draft)?.codec)
+            return (format: one.format, codec: CodecChoice.codec(determinedBy: draft)?.codec)
         }
         try output.checkSampleEntry(drafts)
 
@@ -132,7 +132,7 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         try output.rejectUnimplemented()
         guard let input else { return }
         if input.contains("://") {
-            throw VaencError.notBuilt(
+            throw VaencError.notImplemented(
                 "reading from the network (\(input))",
                 remedy: "download the file first, or pipe it in with - as the input")
         }

@@ -32,7 +32,7 @@ struct OutputNames {
             return
         }
         for (index, name) in outputs.enumerated() {
-            guard let other = outputs[..<index].first(where: { MediaOutput.meets($0, name, options: options) }) else {
+            guard let other = outputs[..<index].first(where: { MediaOutput.refersToSameFile($0, name, options: options) }) else {
                 continue
             }
             let playlist = [other, name].first { (try? MediaOutput.format(of: $0, options: options).format) == .hls }

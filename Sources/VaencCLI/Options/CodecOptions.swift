@@ -44,11 +44,12 @@ struct CodecOptions: ParsableArguments {
             let meant = Self.profile(profile, codec: wanted)
             let isOthers = others.contains { Self.profile(profile, codec: $0) != nil }
             guard meant != nil || isOthers else {
-                let (name, remedy) =
+                let name = wanted?.standardName ?? "H.264 or HEVC"
+                let remedy =
                     switch wanted {
-                    case .h264: ("H.264", "use baseline, main or high")
-                    case .hevc: ("HEVC", "use main or main10")
-                    case nil: ("H.264 or HEVC", "use baseline, main or high of H.264, or main or main10 of HEVC")
+                    case .h264: "use baseline, main or high"
+                    case .hevc: "use main or main10"
+                    case nil: "use baseline, main or high of H.264, or main or main10 of HEVC"
                     }
                 throw VaencError.usage("--profile \(profile) is not a profile of \(name)", remedy: remedy)
             }
@@ -64,7 +65,7 @@ struct CodecOptions: ParsableArguments {
         configuration.tier = isOthers({ !$0.tiers.isEmpty }) ? nil : tier.tier
         configuration.coding.entropy = isOthers({ $0.entropyCoders.count > 1 }) ? nil : entropy
         // The codec if the options determine it. The checks have the same order as in a session.
-        let codec = CodecChoice.bound(by: configuration)?.codec
+        let codec = CodecChoice.codec(determinedBy: configuration)?.codec
         try Validation.validate(
             bitDepth: configuration.bitDepth, profile: configuration.profile, codec: codec ?? .hevc)
         if configuration.tier != nil, let codec, codec.tiers.isEmpty {

@@ -45,7 +45,7 @@ struct OutputOptions: ParsableArguments {
     ///
     /// - Throws: `unavailable`.
     func rejectUnimplemented() throws {
-        if let subtitles, subtitles.lowercased() != "none" { throw VaencError.notBuilt("--subtitles \(subtitles)", remedy: "use none") }
+        if let subtitles, subtitles.lowercased() != "none" { throw VaencError.notImplemented("--subtitles \(subtitles)", remedy: "use none") }
     }
 
     /// Rejects a sample entry if no output can have one.

@@ -26,11 +26,14 @@ struct RateOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Initial fullness of the decoder's buffer, \(SettingRange.percent.words) percent (default 75; libx264: 90).",
+            "Initial fullness of the decoder's buffer, \(SettingRange.percent.words) percent (default 75; in software 90).",
             valueName: "PERCENT"))
     var vbvInitial: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Constant QP of P pictures, \(SettingRange.qp.words).", valueName: "N"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Constant QP of P pictures, \(SettingRange.qp.words) (default 24 with --rate-control cqp).", valueName: "N"))
     var qp: Int?
 
     @Option(
@@ -149,14 +152,14 @@ struct RateOptions: ParsableArguments {
     /// - Throws: `unavailable`.
     func rejectUnimplemented() throws {
         let asked = [(lookahead != nil, "--lookahead"), (twoPass, "--two-pass"), (targetSsim != nil, "--target-ssim")]
-        if let feature = asked.first(where: \.0)?.1 { throw VaencError.notBuilt(feature) }
+        if let feature = asked.first(where: \.0)?.1 { throw VaencError.notImplemented(feature) }
     }
 
     /// Returns the changes of the rate, by the index of the frame before which they apply.
     func changes() throws -> [Int: RunningChange] {
         var changes: [Int: RunningChange] = [:]
         for text in changeBitrate {
-            let parts = text.split(separator: "=").map(String.init)
+            let parts = text.split(separator: "=", omittingEmptySubsequences: false).map(String.init)
             guard parts.count == 2, let frame = Int(parts[0]), frame >= 0 else {
                 throw VaencError.usage(
                     "--change-bitrate \(text) is not valid", remedy: "write FRAME=RATE, such as 250=4M")

@@ -25,7 +25,7 @@ struct ProbeCommand: ParsableCommand {
     var capture = false
 
     func run() throws {
-        let cameras = capture ? CaptureDevices.all() : nil
+        let cameras = capture ? try CaptureDevices.all() : nil
         let selector = try DeviceOptions.selector(device)
         let reports = Devices.reports(selector)
         // A named device must exist. The list of all devices cannot fail.

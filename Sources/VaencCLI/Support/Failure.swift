@@ -75,7 +75,7 @@ extension VaencError {
     static func usage(_ message: String, remedy: String) -> VaencError { VaencError(.usage, message, remedy: remedy) }
 
     /// Returns the error for a planned feature that this version does not implement.
-    static func notBuilt(_ feature: String, remedy: String = "leave it out") -> VaencError {
+    static func notImplemented(_ feature: String, remedy: String = "leave it out") -> VaencError {
         VaencError(.unavailable, "\(feature) is not implemented yet", remedy: remedy)
     }
 }

@@ -47,7 +47,7 @@ enum ParserMessage {
         let factor = text.last.flatMap { factors[$0] }
         let digits = factor == nil ? text : text.dropLast()
         guard digits.allSatisfy({ $0.isASCII && $0.isNumber || $0 == "." }), let number = Double(digits) else { return nil }
-        return max(1, Int(saturating: number * (factor ?? 1)))
+        return max(1, Int(clamping: number * (factor ?? 1)))
     }
 
     /// Rewords `Missing value for '--output <FILE>'`.

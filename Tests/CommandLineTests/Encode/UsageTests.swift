@@ -53,6 +53,7 @@ import Testing
     @Test(arguments: [
         "-o a.h264 --bitrate 300k -o b.h264 --bitrate 600k", "-o a.h264 --bitrate=300k --bitrate=600k", "-o a.h264 --qp 30 --qp=30",
         "-o a.h264 --crf 30 --quality 20", "-o a.h264 --b-pyramid --no-b-pyramid", "-o a.h264 --change-bitrate 5=1M --change-bitrate 5=2M --bitrate 1M",
+        "-o a.h264 --change-bitrate 5==1M --bitrate 1M", "-o a.h264 --bitrate 0x30k",
     ])
     func contradictingOptionsAreRefused(_ options: String) throws {
         try Files.withTemporaryFolder { folder in

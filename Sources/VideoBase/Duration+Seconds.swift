@@ -1,15 +1,3 @@
-extension FixedWidthInteger {
-    /// Creates an integer from a number rounded toward zero. A number that is out of range gives the nearest integer,
-    /// and NaN gives 0.
-    package init(saturating value: Double) {
-        if value.isNaN {
-            self = 0
-        } else {
-            self = Self(exactly: value.rounded(.towardZero)) ?? (value < 0 ? .min : .max)
-        }
-    }
-}
-
 extension Duration {
     /// The whole nanoseconds, rounded toward zero and clamped to 64 bits.
     package var wholeNanoseconds: Int64 {
