@@ -40,7 +40,7 @@ let package = Package(
             name: "vaenc_fault_drv_video", type: .dynamic, targets: ["FaultDriver", "StandaloneFaultDriver"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
     ],
     targets: [
         // L0: system libraries

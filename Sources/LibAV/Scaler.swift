@@ -95,7 +95,9 @@ package import VideoBase
         var plane = unsafe picture
         unsafe plane.size = VideoSize(width: (picture.size.width + 1) / 2, height: (picture.size.height + 1) / 2)
         let memory: AlignedPicture
-        if let chroma, unsafe chroma.fits(plane) { memory = chroma } else {
+        if let chroma, unsafe chroma.fits(plane) {
+            memory = chroma
+        } else {
             memory = unsafe try AlignedPicture(like: plane, av)
             let neutral = UInt16(1) << UInt16(depth - 1)
             let isBigEndian = unsafe picture.format.hasFlags(AV_PIX_FMT_FLAG_BE, av)

@@ -77,10 +77,11 @@ enum WindowThread {
         }
         defer { unsafe sdl.pointee.SDL_DestroyTexture!(texture) }
         // SAFETY: The link lives as long as this call, and the handler is not used after it.
-        unsafe vaenc_sdl_when_display_is_lost({ context in
-            guard let context = unsafe context else { return }
-            unsafe Unmanaged<Monitor<WindowLink>>.fromOpaque(context).takeUnretainedValue().withLock { $0.isOpen = false }
-        }, Unmanaged.passUnretained(link).toOpaque())
+        unsafe vaenc_sdl_when_display_is_lost(
+            { context in
+                guard let context = unsafe context else { return }
+                unsafe Unmanaged<Monitor<WindowLink>>.fromOpaque(context).takeUnretainedValue().withLock { $0.isOpen = false }
+            }, Unmanaged.passUnretained(link).toOpaque())
         link.withLock { $0.isOpen = true }
         var shown = title
         while true {

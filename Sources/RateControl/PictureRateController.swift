@@ -117,7 +117,9 @@ package struct PictureRateController: Sendable {
     package mutating func plan(_ picture: RatePicture) -> Int {
         if picture.isIntra { intraPeriod = picture.distanceToIntra }
         // The model's first guess describes natural pictures.
-        steady.begin(guess: equalQP(picture.isIntra && picture.distanceToIntra != 1 ? RatePicture(type: .p) : picture), slope: Self.slope, count: targets.framesPerSecond)
+        steady.begin(
+            guess: equalQP(picture.isIntra && picture.distanceToIntra != 1 ? RatePicture(type: .p) : picture), slope: Self.slope,
+            count: targets.framesPerSecond)
         let lookahead = BufferLookahead(self)
         let wanted = wantedQP(picture)
         let free = limitedStep(wanted, picture)

@@ -241,8 +241,7 @@ private struct TimeHistory {
     }
 
     /// Returns the packet as the session delivers it; nil for an unknown picture.
-    mutating func packet(_ output: CodecContext.Output, headers: StreamHeaders, codec: VideoCodec) -> EncodedPacket?
-    {
+    mutating func packet(_ output: CodecContext.Output, headers: StreamHeaders, codec: VideoCodec) -> EncodedPacket? {
         guard let entry = entries[output.presentationIndex] else { return nil }
         let decodeIndex = self.decodeIndex(output)
         let decode = decodeTime(decodeIndex)

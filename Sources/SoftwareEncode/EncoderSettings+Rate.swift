@@ -17,7 +17,8 @@ extension EncoderSettings {
             let quality = c.rate.quality ?? EncoderConfiguration.standardQuality
             set("crf", quality)
             let used = max(min(quality, c.rate.maxQP ?? quality), c.rate.minQP ?? 0)
-            let why: SettingReason = used == quality ? "\(Self.why(c.rate.quality)), as the library's constant rate factor" : "kept within `minQP` and `maxQP`"
+            let why: SettingReason =
+                used == quality ? "\(Self.why(c.rate.quality)), as the library's constant rate factor" : "kept within `minQP` and `maxQP`"
             report("quality", asked: c.rate.quality, used: "\(used)", why: why)
             if mode == .qvbr, let limit = c.rate.maxBitrate ?? c.rate.bitrate.map({ Self.usualMaximum($0.value) }) { mapLimit(limit) }
         case .vbr:

@@ -11,7 +11,8 @@ extension EncoderSettings {
         options.append(("preset", Self.presetNames[preset - 1]))
         report("preset", asked: c.coding.preset, used: "\(preset)", why: "\(encoderName) \(Self.presetNames[preset - 1])")
         if let realTime = c.pipeline.realTime {
-            let why: SettingReason = !realTime
+            let why: SettingReason =
+                !realTime
                 ? "the preset is not changed"
                 : c.coding.preset == nil ? "the fastest preset" : "only a hint: the requested preset is used"
             report("realTime", asked: realTime ? "on" : "off", used: realTime ? "on" : "off", why: why)
@@ -70,7 +71,8 @@ extension EncoderSettings {
         }
         var open = c.structure.openGOP
         if c.structure.openGOP {
-            let reason: SettingReason? = c.structure.intraRefresh
+            let reason: SettingReason? =
+                c.structure.intraRefresh
                 ? "intra refresh has no key frames"
                 : gop == 1 ? "every picture is a key frame" : c.structure.bFrames == 0 || c.pipeline.lowLatency ? "there are no B frames" : nil
             if reason != nil { open = false }
@@ -225,7 +227,8 @@ extension EncoderSettings {
             let level = usedLevelNumber.map(SoftwareLevel.name) ?? ""
             report(
                 "references", asked: references, used: "\(used)",
-                why: used < taken ? "limit of level \(level)"
+                why: used < taken
+                    ? "limit of level \(level)"
                     : used == references ? .requested : "libx265 allows eight, including reordered pictures")
         }
         if let layers = c.structure.temporalLayers, layers != 1 { lacks("temporalLayers", layers, used: "1") }

@@ -23,11 +23,13 @@ enum ThreadTrial {
         let gate = Monitor(State())
         var started = 0
         while started < count,
-            DedicatedThread.start("vaenc-trial", {
-                let folder = ownFolder
-                gate.withLock { $0.folders.append(folder) }
-                gate.wait { $0.isOver ? () : nil }
-            })
+            DedicatedThread.start(
+                "vaenc-trial",
+                {
+                    let folder = ownFolder
+                    gate.withLock { $0.folders.append(folder) }
+                    gate.wait { $0.isOver ? () : nil }
+                })
         { started += 1 }
         let folders = gate.wait { $0.folders.count == started ? $0.folders : nil }
         gate.withLock { $0.isOver = true }

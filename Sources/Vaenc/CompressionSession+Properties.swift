@@ -156,7 +156,9 @@ extension CompressionSession {
         }
         // A rate above a maximum that is not set with it: a running encoder raises the maximum.
         var judged = draft
-        if let average = draft.rate.bitrate, let most = draft.rate.maxBitrate, most < average, !values.contains(where: { $0.0.name == "VBVMaxBitRate" }) {
+        if let average = draft.rate.bitrate, let most = draft.rate.maxBitrate, most < average,
+            !values.contains(where: { $0.0.name == "VBVMaxBitRate" })
+        {
             judged.rate.maxBitrate = average
         }
         try judged.checkContradictions(draft.wantedRateControl)

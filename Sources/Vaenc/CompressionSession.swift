@@ -124,7 +124,11 @@ public final class CompressionSession: Sendable {
 
     /// The session's packets, for one reader at a time. The sequence is empty if the session has a handler.
     public var packets: PacketSequence {
-        PacketSequence(channel: channel ?? { let none = PacketChannel(capacity: 1); none.finish(.success(())); return none }())
+        PacketSequence(
+            channel: channel
+                ?? {
+                    let none = PacketChannel(capacity: 1); none.finish(.success(())); return none
+                }())
     }
 
     /// The number of packets that were delivered and not read yet.

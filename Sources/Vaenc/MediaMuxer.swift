@@ -81,7 +81,9 @@ public final class MediaMuxer: Sendable {
             if muxer.state.withLock({ state in
                 defer { state.isStarted = true }
                 return state.isStarted
-            }) { throw VaencError(.usage, "the muxer was started already", remedy: "use a new one for another output") }
+            }) {
+                throw VaencError(.usage, "the muxer was started already", remedy: "use a new one for another output")
+            }
             guard configuration.queueLimit > 0 else {
                 throw VaencError(.usage, "queueLimit \(configuration.queueLimit) is out of range", remedy: "use 1 or more")
             }
@@ -94,7 +96,11 @@ public final class MediaMuxer: Sendable {
                 muxer?.state.withLock { $0.isCancelled } ?? true
             }
             // `cancel` was called in the meantime.
-            if muxer.state.withLock({ if !$0.hasEnded { $0.sink = sink }; return $0.hasEnded }) { return sink.cancel() }
+            if muxer.state.withLock({
+                if !$0.hasEnded { $0.sink = sink }; return $0.hasEnded
+            }) {
+                return sink.cancel()
+            }
             try muxer.begin()
         }
     }
@@ -139,10 +145,12 @@ public final class MediaMuxer: Sendable {
     public func stop(_ completion: @escaping @Sendable (Result<Void, any Error>) -> Void) {
         thread.add { [self] in
             if let failure = state.withLock({ $0.failure }) { return completion(.failure(failure)) }
-            guard let sink = state.withLock({ state in
-                defer { state.hasEnded = true }
-                return state.hasEnded ? nil : state.sink
-            }) else { return completion(.failure(notWriting)) }
+            guard
+                let sink = state.withLock({ state in
+                    defer { state.hasEnded = true }
+                    return state.hasEnded ? nil : state.sink
+                })
+            else { return completion(.failure(notWriting)) }
             let (isWriting, hasWritten) = state.withLock { ($0.isWriting, $0.hasWritten) }
             var result = Result {
                 if !isWriting { throw lacksDescription("nothing is written to \(configuration.output)") }

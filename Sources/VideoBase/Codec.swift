@@ -179,7 +179,8 @@ public struct BitsPerSecond: Sendable, Hashable, Codable, Comparable, CustomStri
         default: break
         }
         // `Double` also reads hexadecimal numbers.
-        guard !digits.contains(where: { $0 == "x" || $0 == "X" }), let number = Double(digits), number.isFinite, number > 0, number * scale < 1e12 else { return nil }
+        guard !digits.contains(where: { $0 == "x" || $0 == "X" }), let number = Double(digits), number.isFinite, number > 0, number * scale < 1e12
+        else { return nil }
         self.init(Int((number * scale).rounded()))
         if value <= 0 { return nil }
     }

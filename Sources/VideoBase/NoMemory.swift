@@ -31,7 +31,8 @@ extension VaencError {
     package static func noThread(_ purpose: String) -> VaencError {
         VaencError(
             .unavailable, "no thread \(purpose)",
-            remedy: "close other programs, or raise the process and memory limits (ulimit -u, ulimit -v)").about(.resources)
+            remedy: "close other programs, or raise the process and memory limits (ulimit -u, ulimit -v)"
+        ).about(.resources)
     }
 
     /// Returns the error for file descriptors that the system does not provide.
@@ -40,6 +41,7 @@ extension VaencError {
     package static func noDescriptor(_ purpose: String) -> VaencError {
         VaencError(
             .unavailable, "no file descriptor \(purpose)",
-            remedy: "close other files, or raise the limit on open files (ulimit -n)").about(.resources)
+            remedy: "close other files, or raise the limit on open files (ulimit -n)"
+        ).about(.resources)
     }
 }

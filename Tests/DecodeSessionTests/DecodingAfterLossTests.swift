@@ -81,7 +81,11 @@ import VideoBase
     func slicesBeforeParameterSetsAreSkipped(codec: VideoCodec) throws {
         let stream = try Stream.make(codec, frames: 6)
         let slices = stream.units.filter(stream.isSlice)
-        let run = try decode(slices, { var c = DecompressionConfiguration(codec: codec); c.framing = .bare; return c }(), endsPicture: false)
+        let run = try decode(
+            slices,
+            {
+                var c = DecompressionConfiguration(codec: codec); c.framing = .bare; return c
+            }(), endsPicture: false)
         #expect(run.addsUp && run.frames.isEmpty)
         #expect(run.statistics.skipped == [.noParameterSets: 6])
     }
@@ -173,7 +177,8 @@ import VideoBase
             let still = try ProcessRunner.run(
                 "ffmpeg",
                 [
-                    "-v", "error", "-i", try Fixture.carphone.path(), "-vf", "trim=end_frame=1,scale=\(setting.width):96,loop=-1:1,trim=end_frame=\(frameCount)",
+                    "-v", "error", "-i", try Fixture.carphone.path(), "-vf",
+                    "trim=end_frame=1,scale=\(setting.width):96,loop=-1:1,trim=end_frame=\(frameCount)",
                     folder + "/still.y4m",
                 ])
             let setup = try ProcessRunner.run(

@@ -8,102 +8,156 @@ import VideoBase
     private typealias Damage = @Sendable (inout H264PictureNumbers, FramePlan) -> Bool
 
     private static let syntax: [(name: String, damage: Damage)] = [
-        ("frame_num", { numbers, _ in
-            numbers.frame_num = (numbers.frame_num + 1) % 16
-            return true
-        }),
-        ("pic_order_cnt_lsb", { numbers, _ in
-            numbers.pic_order_cnt_lsb = (numbers.pic_order_cnt_lsb + 2) % 64
-            return true
-        }),
-        ("idr_pic_id", { numbers, plan in
-            numbers.idr_pic_id ^= 1
-            return plan.type == .idr && plan.codingIndex > 0
-        }),
-        ("nal_ref_idc", { numbers, plan in
-            numbers.nal_ref_idc = numbers.nal_ref_idc == 0 ? 1 : 0
-            return true
-        }),
-        ("num_ref_idx_l0_active", { numbers, _ in
-            guard let first = numbers.list0.first else { return false }
-            numbers.list0.append(first)
-            return true
-        }),
-        ("num_ref_idx_l1_active", { numbers, _ in
-            guard !numbers.list1.isEmpty else { return false }
-            numbers.list1.removeLast()
-            return true
-        }),
-        ("abs_diff_pic_num", { numbers, _ in
-            guard case .shortTerm(let difference)? = numbers.modifications0.first, numbers.stored.count > 1 else {
-                return false
+        (
+            "frame_num",
+            { numbers, _ in
+                numbers.frame_num = (numbers.frame_num + 1) % 16
+                return true
             }
-            numbers.modifications0[0] = .shortTerm(picNumDifference: difference - 1)
-            return true
-        }),
-        ("long_term_pic_num", { numbers, _ in
-            guard case .longTerm(let number)? = numbers.modifications0.first else { return false }
-            numbers.modifications0[0] = .longTerm(long_term_pic_num: number + 1)
-            return true
-        }),
-        ("a command too few", { numbers, _ in
-            let before = numbers.marking.count
-            numbers.marking.removeAll {
-                switch $0 {
-                case .forgetShortTerm, .forgetLongTerm, .makeCurrentLongTerm: true
-                default: false
+        ),
+        (
+            "pic_order_cnt_lsb",
+            { numbers, _ in
+                numbers.pic_order_cnt_lsb = (numbers.pic_order_cnt_lsb + 2) % 64
+                return true
+            }
+        ),
+        (
+            "idr_pic_id",
+            { numbers, plan in
+                numbers.idr_pic_id ^= 1
+                return plan.type == .idr && plan.codingIndex > 0
+            }
+        ),
+        (
+            "nal_ref_idc",
+            { numbers, plan in
+                numbers.nal_ref_idc = numbers.nal_ref_idc == 0 ? 1 : 0
+                return true
+            }
+        ),
+        (
+            "num_ref_idx_l0_active",
+            { numbers, _ in
+                guard let first = numbers.list0.first else { return false }
+                numbers.list0.append(first)
+                return true
+            }
+        ),
+        (
+            "num_ref_idx_l1_active",
+            { numbers, _ in
+                guard !numbers.list1.isEmpty else { return false }
+                numbers.list1.removeLast()
+                return true
+            }
+        ),
+        (
+            "abs_diff_pic_num",
+            { numbers, _ in
+                guard case .shortTerm(let difference)? = numbers.modifications0.first, numbers.stored.count > 1 else {
+                    return false
                 }
+                numbers.modifications0[0] = .shortTerm(picNumDifference: difference - 1)
+                return true
             }
-            return numbers.marking.count < before
-        }),
-        ("difference_of_pic_nums", { numbers, _ in
-            guard case .forgetShortTerm(let difference)? = numbers.marking.first else { return false }
-            numbers.marking[0] = .forgetShortTerm(difference_of_pic_nums: difference + 1)
-            return true
-        }),
-        ("long_term_reference_flag", { numbers, plan in
-            numbers.isLongTermReference.toggle()
-            return plan.type == .idr
-        }),
+        ),
+        (
+            "long_term_pic_num",
+            { numbers, _ in
+                guard case .longTerm(let number)? = numbers.modifications0.first else { return false }
+                numbers.modifications0[0] = .longTerm(long_term_pic_num: number + 1)
+                return true
+            }
+        ),
+        (
+            "a command too few",
+            { numbers, _ in
+                let before = numbers.marking.count
+                numbers.marking.removeAll {
+                    switch $0 {
+                    case .forgetShortTerm, .forgetLongTerm, .makeCurrentLongTerm: true
+                    default: false
+                    }
+                }
+                return numbers.marking.count < before
+            }
+        ),
+        (
+            "difference_of_pic_nums",
+            { numbers, _ in
+                guard case .forgetShortTerm(let difference)? = numbers.marking.first else { return false }
+                numbers.marking[0] = .forgetShortTerm(difference_of_pic_nums: difference + 1)
+                return true
+            }
+        ),
+        (
+            "long_term_reference_flag",
+            { numbers, plan in
+                numbers.isLongTermReference.toggle()
+                return plan.type == .idr
+            }
+        ),
     ]
 
     /// The changes of plans; each gets the plan and the plans before it.
     private static let plans: [(name: String, damage: @Sendable (inout FramePlan, [FramePlan]) -> Bool)] = [
-        ("slot", { plan, _ in
-            guard let other = plan.stored.first else { return false }
-            plan.slot = other.slot
-            return true
-        }),
-        ("stored", { plan, _ in
-            guard !plan.stored.isEmpty else { return false }
-            plan.stored.removeFirst()
-            return true
-        }),
-        ("a reference that is gone", { plan, before in
-            guard plan.type != .idr, !plan.list0.isEmpty,
-                let removed = before.first(where: { other in !plan.stored.contains { $0.codingIndex == other.codingIndex } })
-            else { return false }
-            plan.list0[0] = removed.codingIndex
-            return true
-        }),
-        ("order of display", { plan, _ in
-            plan.displayIndex += 1
-            return true
-        }),
-        ("order of coding", { plan, _ in
-            plan.codingIndex += 1
-            return true
-        }),
-        ("a B picture's side", { plan, _ in
-            guard plan.type == .b else { return false }
-            swap(&plan.list0, &plan.list1)
-            return true
-        }),
-        ("released", { plan, _ in
-            guard !plan.released.isEmpty else { return false }
-            plan.released = []
-            return true
-        }),
+        (
+            "slot",
+            { plan, _ in
+                guard let other = plan.stored.first else { return false }
+                plan.slot = other.slot
+                return true
+            }
+        ),
+        (
+            "stored",
+            { plan, _ in
+                guard !plan.stored.isEmpty else { return false }
+                plan.stored.removeFirst()
+                return true
+            }
+        ),
+        (
+            "a reference that is gone",
+            { plan, before in
+                guard plan.type != .idr, !plan.list0.isEmpty,
+                    let removed = before.first(where: { other in !plan.stored.contains { $0.codingIndex == other.codingIndex } })
+                else { return false }
+                plan.list0[0] = removed.codingIndex
+                return true
+            }
+        ),
+        (
+            "order of display",
+            { plan, _ in
+                plan.displayIndex += 1
+                return true
+            }
+        ),
+        (
+            "order of coding",
+            { plan, _ in
+                plan.codingIndex += 1
+                return true
+            }
+        ),
+        (
+            "a B picture's side",
+            { plan, _ in
+                guard plan.type == .b else { return false }
+                swap(&plan.list0, &plan.list1)
+                return true
+            }
+        ),
+        (
+            "released",
+            { plan, _ in
+                guard !plan.released.isEmpty else { return false }
+                plan.released = []
+                return true
+            }
+        ),
     ]
 
     private static let structures: [GOPStructure] = {

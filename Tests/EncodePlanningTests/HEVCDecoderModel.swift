@@ -130,9 +130,10 @@ struct HEVCDecoderModel {
             kept.append(frame)
             if entry.isUsed { sets.lasting.append(frame) }
         }
-        for side in [n.shortTerm.filter { $0.deltaPOC < 0 }.sorted { $0.deltaPOC > $1.deltaPOC },
-            n.shortTerm.filter { $0.deltaPOC > 0 }.sorted { $0.deltaPOC < $1.deltaPOC }]
-        {
+        for side in [
+            n.shortTerm.filter { $0.deltaPOC < 0 }.sorted { $0.deltaPOC > $1.deltaPOC },
+            n.shortTerm.filter { $0.deltaPOC > 0 }.sorted { $0.deltaPOC < $1.deltaPOC },
+        ] {
             for entry in side {
                 guard let frame = find(poc + entry.deltaPOC, { !$0.isLongTerm }, n) else { continue }
                 kept.append(frame)

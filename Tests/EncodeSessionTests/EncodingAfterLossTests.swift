@@ -49,12 +49,15 @@ import VideoBase
         let period = bFrames + 1
         for lost in [2 * period, 3 * period] {
             let report = lost + delay
-            let result = try ClipSession.run(of: Self.clip.get(), {
-                $0.codec = codec
-                $0.structure.references = 5 + delay / period
-                $0.structure.bFrames = bFrames
-                $0.structure.bPyramid = false
-            }) { session in
+            let result = try ClipSession.run(
+                of: Self.clip.get(),
+                {
+                    $0.codec = codec
+                    $0.structure.references = 5 + delay / period
+                    $0.structure.bFrames = bFrames
+                    $0.structure.bPyramid = false
+                }
+            ) { session in
                 for index in 0..<report + 9 {
                     if index == report { try session.encoder.invalidateReferences(displayIndices: [lost]) }
                     try session.encode(index)
@@ -75,11 +78,14 @@ import VideoBase
     }
 
     @Test(arguments: codecs) func repeatedLossesInOneStreamAreRepaired(codec: VideoCodec) throws {
-        let result = try ClipSession.run(of: Self.clip.get(), {
-            $0.codec = codec
-            $0.structure.references = 6
-            $0.pipeline.lowLatency = true
-        }) { session in
+        let result = try ClipSession.run(
+            of: Self.clip.get(),
+            {
+                $0.codec = codec
+                $0.structure.references = 6
+                $0.pipeline.lowLatency = true
+            }
+        ) { session in
             for index in 0..<40 {
                 if index == 13 { try session.encoder.invalidateReferences(displayIndices: [10, 11]) }
                 if index == 25 { try session.encoder.invalidateReferences(displayIndices: [23]) }
@@ -91,11 +97,14 @@ import VideoBase
 
     /// With one reference there is no other picture to predict from, so the next picture is a key frame.
     @Test(arguments: codecs) func lossOfTheOnlyReferenceForcesAKeyFrame(codec: VideoCodec) throws {
-        let result = try ClipSession.run(of: Self.clip.get(), {
-            $0.codec = codec
-            $0.structure.references = 1
-            $0.pipeline.lowLatency = true
-        }) { session in
+        let result = try ClipSession.run(
+            of: Self.clip.get(),
+            {
+                $0.codec = codec
+                $0.structure.references = 1
+                $0.pipeline.lowLatency = true
+            }
+        ) { session in
             for index in 0..<20 {
                 if index == 9 { try session.encoder.invalidateReferences(displayIndices: [7]) }
                 try session.encode(index)
@@ -109,12 +118,15 @@ import VideoBase
     func longTermRefreshRepairsABurstLoss(codec: VideoCodec, _ structure: (count: Int, bFrames: Int)) throws {
         let (count, bFrames) = structure
         var tokens: [Int] = []
-        let result = try ClipSession.run(of: Self.clip.get(), {
-            $0.codec = codec
-            $0.structure.longTermReferences = count
-            $0.structure.references = max(count, 2)
-            $0.structure.bFrames = bFrames
-        }) { session in
+        let result = try ClipSession.run(
+            of: Self.clip.get(),
+            {
+                $0.codec = codec
+                $0.structure.longTermReferences = count
+                $0.structure.references = max(count, 2)
+                $0.structure.bFrames = bFrames
+            }
+        ) { session in
             for index in 0..<36 {
                 var options = FrameOptions()
                 // The round trip takes three frames.
@@ -133,11 +145,14 @@ import VideoBase
 
     /// Without an acknowledgement, or with one of an unknown token, the refresh is a key frame.
     @Test(arguments: codecs, [[], [77]]) func refreshWithoutAcknowledgementIsAKeyFrame(codec: VideoCodec, tokens: [Int]) throws {
-        let result = try ClipSession.run(of: Self.clip.get(), {
-            $0.codec = codec
-            $0.structure.longTermReferences = 2
-            $0.structure.references = 2
-        }) { session in
+        let result = try ClipSession.run(
+            of: Self.clip.get(),
+            {
+                $0.codec = codec
+                $0.structure.longTermReferences = 2
+                $0.structure.references = 2
+            }
+        ) { session in
             for index in 0..<16 {
                 var options = FrameOptions(forceKeyFrame: false)
                 if index == 6 { options.acknowledgedTokens = tokens }

@@ -28,7 +28,10 @@ import VideoBase
         return [
             Device(limits: SettingsResolverTests.limits { free(&$0) }, codec: .h264),
             Device(limits: HEVCAdapterTests.limits { free(&$0) }, codec: .hevc),
-            Device(limits: SettingsResolverTests.limits { free(&$0); $0.rateControl = [.cqp] }, codec: .h264),
+            Device(
+                limits: SettingsResolverTests.limits {
+                    free(&$0); $0.rateControl = [.cqp]
+                }, codec: .h264),
         ]
     }()
 

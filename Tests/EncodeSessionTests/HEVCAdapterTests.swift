@@ -92,11 +92,25 @@ extension EncodeCapabilities {
     @Test(arguments: [false, true]) func sliceHeadersHoldThePlannedNumbers(needsTwoLists: Bool) throws {
         let limits = Self.limits { $0.tools.needsTwoLists = needsTwoLists }
         let changes: [(inout EncoderConfiguration) -> Void] = [
-            { _ in }, { $0.structure.gopFrames = 1 }, { $0.structure.bFrames = 3; $0.structure.bPyramid = true; $0.structure.references = 2 },
-            { $0.structure.gopFrames = 8; $0.structure.openGOP = true; $0.structure.bFrames = 2 }, { $0.structure.temporalLayers = 3; $0.coding.slices = 3 },
-            { $0.structure.longTermReferences = 2; $0.structure.references = 3 },
-            { $0.structure.temporalLayers = 2; $0.structure.bFrames = 1; $0.structure.gopFrames = 9 },
-            { $0.structure.bFrames = 7; $0.structure.bPyramid = true; $0.structure.gopFrames = 12; $0.structure.idrInterval = 3 },
+            { _ in }, { $0.structure.gopFrames = 1 },
+            {
+                $0.structure.bFrames = 3; $0.structure.bPyramid = true; $0.structure.references = 2
+            },
+            {
+                $0.structure.gopFrames = 8; $0.structure.openGOP = true; $0.structure.bFrames = 2
+            },
+            {
+                $0.structure.temporalLayers = 3; $0.coding.slices = 3
+            },
+            {
+                $0.structure.longTermReferences = 2; $0.structure.references = 3
+            },
+            {
+                $0.structure.temporalLayers = 2; $0.structure.bFrames = 1; $0.structure.gopFrames = 9
+            },
+            {
+                $0.structure.bFrames = 7; $0.structure.bPyramid = true; $0.structure.gopFrames = 12; $0.structure.idrInterval = 3
+            },
         ]
         for change in changes {
             let settings = try Self.settle(limits, 640, 360, change)

@@ -83,10 +83,22 @@ import VideoBase
             $0.rate.maxBitrate = BitsPerSecond(20_000_000)
         }
         #expect(high == "4.0 High")
-        #expect(try level(1920, 1080) { $0.frameRate = Rational(60, 1); $0.rate.bitrate = BitsPerSecond(6_000_000) } == "4.1")
-        #expect(try level(3840, 2160) { $0.rate.bitrate = BitsPerSecond(12_000_000); $0.frameRate = Rational(60, 1) } == "5.1")
-        #expect(try level(1920, 1080) { $0.rate.bitrate = BitsPerSecond(6_000_000); $0.level = 51 } == "5.1")
-        #expect(try level(640, 360) { $0.rate.bitrate = BitsPerSecond(1_000_000); $0.rate.vbvSize = 20_000_000 } == "4.0 High")
+        #expect(
+            try level(1920, 1080) {
+                $0.frameRate = Rational(60, 1); $0.rate.bitrate = BitsPerSecond(6_000_000)
+            } == "4.1")
+        #expect(
+            try level(3840, 2160) {
+                $0.rate.bitrate = BitsPerSecond(12_000_000); $0.frameRate = Rational(60, 1)
+            } == "5.1")
+        #expect(
+            try level(1920, 1080) {
+                $0.rate.bitrate = BitsPerSecond(6_000_000); $0.level = 51
+            } == "5.1")
+        #expect(
+            try level(640, 360) {
+                $0.rate.bitrate = BitsPerSecond(1_000_000); $0.rate.vbvSize = 20_000_000
+            } == "4.0 High")
         #expect(throws: VaencError.self) { _ = try level(640, 360) { $0.level = 42 } }
     }
 
@@ -114,11 +126,14 @@ import VideoBase
         // The default maximum of 1.5 times the average is no request, so it is lowered to fit the level.
         let average = try settle { ($0.rate.bitrate, $0.level) = (BitsPerSecond(10_000_000), 40) }
         #expect(average.level.name == "4.0" && average.rate.maxBitrate == 13_200_000)
-        #expect(throws: VaencError.self) { _ = try settle { ($0.rate.bitrate, $0.rate.maxBitrate, $0.level, $0.tier) = (rate, BitsPerSecond(20_000_000), 40, .main) } }
+        #expect(throws: VaencError.self) {
+            _ = try settle { ($0.rate.bitrate, $0.rate.maxBitrate, $0.level, $0.tier) = (rate, BitsPerSecond(20_000_000), 40, .main) }
+        }
         #expect(throws: VaencError.self) { _ = try settle { ($0.level, $0.tier) = (31, .high) } }
         #expect(throws: VaencError.self) {
             _ = try SettingsResolver.resolve(
-                SettingsResolverTests.configuration { $0.tier = .main }, on: DeviceCapabilities(driver: "a driver", encoders: [SettingsResolverTests.limits()]))
+                SettingsResolverTests.configuration { $0.tier = .main },
+                on: DeviceCapabilities(driver: "a driver", encoders: [SettingsResolverTests.limits()]))
         }
     }
 
@@ -147,7 +162,10 @@ import VideoBase
         let both: [CodecProfile] = [.hevcMain, .hevcMain10]
         #expect(try settle(both) { _ in }.profile == .hevcMain)
         #expect(try settle(both) { $0.inputFormat = .p010 }.profile == .hevcMain10)
-        #expect(try settle(both) { $0.inputFormat = .i420p10; $0.bitDepth = 8 }.profile == .hevcMain)
+        #expect(
+            try settle(both) {
+                $0.inputFormat = .i420p10; $0.bitDepth = 8
+            }.profile == .hevcMain)
         #expect(try settle(both) { $0.bitDepth = 10 }.pixelFormat == .p010)
         #expect(try settle(both) { $0.profile = .hevcMain10 }.pixelFormat == .p010)
         let rounded = try settle([.hevcMain]) { $0.inputFormat = .p010 }

@@ -19,8 +19,12 @@ import VideoBase
     }
 
     @Test func structureFieldsFollowTheGOP() throws {
-        let flat = try trace { $0.structure.bFrames = 3; $0.structure.bPyramid = false }
-        let pyramid = try trace { $0.structure.bFrames = 3; $0.structure.bPyramid = true }
+        let flat = try trace {
+            $0.structure.bFrames = 3; $0.structure.bPyramid = false
+        }
+        let pyramid = try trace {
+            $0.structure.bFrames = 3; $0.structure.bPyramid = true
+        }
         let none = try trace { $0.structure.bFrames = 0 }
         #expect([none, flat, pyramid].map { $0["max_num_reorder_frames"].first } == [0, 1, 2])
         #expect([none, flat, pyramid].map { $0["max_dec_frame_buffering"].first } == [1, 2, 3])
@@ -51,7 +55,10 @@ import VideoBase
         }
         #expect(qp["pic_init_qp_minus26"].first == 4)
         #expect(qp["slice_qp_delta"].prefix(3) == [-10, 0, 5])
-        #expect(try trace { $0.coding.slices = 3; $0.structure.bFrames = 0 }["first_mb_in_slice"].prefix(4) == [0, 20, 40, 0])
+        #expect(
+            try trace {
+                $0.coding.slices = 3; $0.structure.bFrames = 0
+            }["first_mb_in_slice"].prefix(4) == [0, 20, 40, 0])
     }
 
     @Test func longTermReferencesAreMarkedInTheStream() throws {

@@ -93,7 +93,9 @@ import VideoBase
         Option("references", "max_num_ref_frames", 2, 4) { $0.structure.references = 4 },
         Option("references", "num_ref_idx_l0_default_active_minus1", 0, 3) { $0.structure.references = 4 },
         Option("B frames", "max_num_reorder_frames", 1, 0) { $0.structure.bFrames = 0 },
-        Option("B frames", types, [2, 0, 1, 1, 0, 1], [2, 0, 1, 1, 1, 0]) { $0.structure.bFrames = 3; $0.structure.bPyramid = false },
+        Option("B frames", types, [2, 0, 1, 1, 0, 1], [2, 0, 1, 1, 1, 0]) {
+            $0.structure.bFrames = 3; $0.structure.bPyramid = false
+        },
         Option("pyramid", "max_num_reorder_frames", 1, 2) { $0.structure.bPyramid = true },
         Option("pyramid", refIdc, [3, 2, 0, 0, 2, 0], [3, 2, 1, 0, 2, 0]) { $0.structure.bPyramid = true },
         Option("GOP", types, [2, 0, 1, 1, 0, 1], [2, 0, 1, 2, 0, 1]) { $0.structure.gopFrames = 3 },

@@ -76,7 +76,10 @@ import VideoBase
         let fastest = try sent(key) { $0.coding.preset = 7 }
         #expect(fastest.count == 1)
         #expect(try sent(key) { $0.pipeline.realTime = true } == fastest)
-        #expect(try sent(key) { $0.pipeline.realTime = true; $0.coding.preset = 1 } == sent(key) { $0.coding.preset = 1 })
+        #expect(
+            try sent(key) {
+                $0.pipeline.realTime = true; $0.coding.preset = 1
+            } == sent(key) { $0.coding.preset = 1 })
         #expect(try sent(key) { $0.coding.preset = 1 } != fastest)
         #expect(try sent(key) { $0.pipeline.realTime = false } == [] && sent(key) { _ in } == [])
         #expect(try sent(predicted) { $0.pipeline.realTime = true } == [])

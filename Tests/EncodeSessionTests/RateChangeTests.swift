@@ -190,7 +190,9 @@ import VideoBase
     }
 
     @Test func constantQPsOutOfRangeAreRefused() throws {
-        let run = try Run { $0.rate.qp = 30; $0.rate.rateControl = .cqp; $0.strict = true }
+        let run = try Run {
+            $0.rate.qp = 30; $0.rate.rateControl = .cqp; $0.strict = true
+        }
         try run.encode(2)
         for qp in [.min, -1, 52, .max] {
             let error = #expect(throws: VaencError.self) { try run.change { $0.qp = qp } }
@@ -265,14 +267,19 @@ import VideoBase
             ({ ($0.rate.minQP, $0.rate.maxQP) = (30, 20) }, { ($0.minQP, $0.maxQP) = (30, 20) }),
             // At 5 frames/s, a buffer of 40000 bits is 200 kbit/s, and pictures of 4000 bytes are 160 kbit/s.
             ({ $0.frameRate = Rational(5) }, { $0.frameRate = Rational(5) }),
-            ({ ($0.rate.bitrate, $0.rate.maxBitrate) = (BitsPerSecond(1_280_000), BitsPerSecond(2_000_000)) }, {
-                ($0.bitrate, $0.maxBitrate) = (BitsPerSecond(1_280_000), BitsPerSecond(2_000_000))
-            }),
+            (
+                { ($0.rate.bitrate, $0.rate.maxBitrate) = (BitsPerSecond(1_280_000), BitsPerSecond(2_000_000)) },
+                {
+                    ($0.bitrate, $0.maxBitrate) = (BitsPerSecond(1_280_000), BitsPerSecond(2_000_000))
+                }
+            ),
             ({ $0.rate.bitrate = BitsPerSecond(999) }, { $0.bitrate = BitsPerSecond(999) }),
         ]
         for (configure, change) in wrong {
             let first = #expect(throws: VaencError.self) {
-                _ = try Run { ask(&$0); configure(&$0) }
+                _ = try Run {
+                    ask(&$0); configure(&$0)
+                }
             }
             let second = #expect(throws: VaencError.self) { try run.change(change) }
             #expect(first?.category == .usage && first?.remedy != nil, "\(first as Any)")

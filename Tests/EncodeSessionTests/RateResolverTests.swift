@@ -143,17 +143,27 @@ import VideoBase
     /// `qpI` and `qpB` select constant QP, as `qp` does. A quality or a bit rate has priority over them.
     @Test func eachQPSelectsConstantQP() throws {
         let all = Set(Self.modes)
-        let qpI = try settle(all) { $0.rate.qpI = 10; $0.strict = true }
+        let qpI = try settle(all) {
+            $0.rate.qpI = 10; $0.strict = true
+        }
         #expect(qpI.rate.mode == .cqp && qpI.qpI == 10 && qpI.qpP == 24)
-        let qpB = try settle(all, bFrames: true) { $0.rate.qpB = 40; $0.structure.bFrames = 1; $0.strict = true }
+        let qpB = try settle(all, bFrames: true) {
+            $0.rate.qpB = 40; $0.structure.bFrames = 1; $0.strict = true
+        }
         #expect(qpB.rate.mode == .cqp && qpB.qpB == 40)
-        let quality = try settle(all) { $0.rate.qpI = 10; $0.rate.quality = 30 }
+        let quality = try settle(all) {
+            $0.rate.qpI = 10; $0.rate.quality = 30
+        }
         #expect(quality.rate.mode == .icq && entry(quality, "qpI")?.used == "none")
-        let rate = try settle(all) { $0.rate.qpI = 10; $0.rate.qpB = 12; $0.rate.bitrate = BitsPerSecond(300_032) }
+        let rate = try settle(all) {
+            $0.rate.qpI = 10; $0.rate.qpB = 12; $0.rate.bitrate = BitsPerSecond(300_032)
+        }
         #expect(rate.rate.mode == .vbr && entry(rate, "qpI")?.used == "none")
         #expect(entry(rate, "qpB")?.why == "the bit rate has priority")
         let error = #expect(throws: VaencError.self) {
-            try settle(all) { $0.rate.qpI = 10; $0.rate.bitrate = BitsPerSecond(300_032); $0.strict = true }
+            try settle(all) {
+                $0.rate.qpI = 10; $0.rate.bitrate = BitsPerSecond(300_032); $0.strict = true
+            }
         }
         #expect(error?.message.contains("`qpI`: asked 10, would be none") == true, "\(error as Any)")
     }
@@ -166,10 +176,14 @@ import VideoBase
         }
         let plain = try settle(Set(Self.modes), ask)
         #expect(plain.rate.mode == .avbr && entry(plain, "maxBitrate") == nil)
-        let most = try settle(Set(Self.modes)) { ask(&$0); $0.rate.maxBitrate = BitsPerSecond(700_000) }
+        let most = try settle(Set(Self.modes)) {
+            ask(&$0); $0.rate.maxBitrate = BitsPerSecond(700_000)
+        }
         #expect(entry(most, "maxBitrate")?.used == "none" && most.rate.maxBitrate == plain.rate.maxBitrate)
         #expect(throws: VaencError.self) {
-            try settle(Set(Self.modes)) { ask(&$0); $0.rate.maxBitrate = BitsPerSecond(700_000); $0.strict = true }
+            try settle(Set(Self.modes)) {
+                ask(&$0); $0.rate.maxBitrate = BitsPerSecond(700_000); $0.strict = true
+            }
         }
         var change = RunningChange()
         change.maxBitrate = BitsPerSecond(700_000)

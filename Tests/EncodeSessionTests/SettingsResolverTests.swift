@@ -78,11 +78,26 @@ import VideoBase
             let limits = Self.limits { $0.maxReferences1 = 1 }
             return try settle(configuration, [limits]).effective.first { $0.option == option }?.why.description
         }
-        #expect(try why("longTermReferences") { $0.structure.longTermReferences = 4; $0.structure.references = 2 } == "limited by `references`")
-        #expect(try why("temporalLayers") { $0.structure.temporalLayers = 4; $0.structure.gopFrames = 2 } == "limited by `gopFrames`")
-        #expect(try why("bFrames") { $0.structure.bFrames = 7; $0.structure.gopFrames = 3 } == "limited by `gopFrames`")
-        #expect(try why("bFrames") { $0.structure.bFrames = 7; $0.pipeline.maxFrameDelay = 1 } == "limited by `maxFrameDelay`")
-        #expect(try why("bFrames") { $0.structure.bFrames = 7; $0.pipeline.maxFrameDelay = 0 } == "`maxFrameDelay` is 0")
+        #expect(
+            try why("longTermReferences") {
+                $0.structure.longTermReferences = 4; $0.structure.references = 2
+            } == "limited by `references`")
+        #expect(
+            try why("temporalLayers") {
+                $0.structure.temporalLayers = 4; $0.structure.gopFrames = 2
+            } == "limited by `gopFrames`")
+        #expect(
+            try why("bFrames") {
+                $0.structure.bFrames = 7; $0.structure.gopFrames = 3
+            } == "limited by `gopFrames`")
+        #expect(
+            try why("bFrames") {
+                $0.structure.bFrames = 7; $0.pipeline.maxFrameDelay = 1
+            } == "limited by `maxFrameDelay`")
+        #expect(
+            try why("bFrames") {
+                $0.structure.bFrames = 7; $0.pipeline.maxFrameDelay = 0
+            } == "`maxFrameDelay` is 0")
     }
 
     @Test func defaultConfigurationIsResolvedWithoutDifferences() throws {
@@ -214,13 +229,16 @@ import VideoBase
             }, { $0.level = 14 },
             { $0.frameRate = Rational(0, 1) }, { $0.frameRate = Rational(5000, 1) }, { $0.profile = .hevcMain },
             { $0.size = VideoSize(width: 0, height: 16) }, { $0.structure.temporalLayers = 5 }, { $0.structure.longTermReferences = 16 },
-            { $0.structure.idrInterval = 0 }, { $0.rate.maxSliceBytes = 1 }, { $0.pipeline.maxFrameDelay = -1 }, { $0.structure.forcedKeyTimes = [.seconds(-1)] },
+            { $0.structure.idrInterval = 0 }, { $0.rate.maxSliceBytes = 1 }, { $0.pipeline.maxFrameDelay = -1 },
+            { $0.structure.forcedKeyTimes = [.seconds(-1)] },
             { $0.coding.deblocking = Deblocking(alphaOffset: 7) },
             {
                 $0.display.masteringDisplay = MasteringDisplay(
-                    red: .init(x: 1, y: 1), green: .init(x: 1, y: 1), blue: .init(x: 1, y: 1), white: .init(x: 1, y: 1), maxLuminance: 1, minLuminance: 2)
+                    red: .init(x: 1, y: 1), green: .init(x: 1, y: 1), blue: .init(x: 1, y: 1), white: .init(x: 1, y: 1), maxLuminance: 1,
+                    minLuminance: 2)
             },
-            { $0.coding.regionsOfInterest = [RegionOfInterest(x: 0, y: 0, width: 0, height: 9, qpDelta: 1)] }, { $0.display.sampleAspectRatio = Rational(-1, 1) },
+            { $0.coding.regionsOfInterest = [RegionOfInterest(x: 0, y: 0, width: 0, height: 9, qpDelta: 1)] },
+            { $0.display.sampleAspectRatio = Rational(-1, 1) },
         ]
         for change in changes { #expect(error(Self.configuration(1280, 720, change))?.category == .usage) }
     }
@@ -264,7 +282,12 @@ import VideoBase
                 let settings = try settle(
                     Self.configuration {
                         $0.rate.bitrate = BitsPerSecond(100_000); $0.rate.macroblockRateControl = requested
-                    }, [Self.limits { $0.rateControl = [.cqp, .vbr]; $0.macroblockRateControl = offered }])
+                    },
+                    [
+                        Self.limits {
+                            $0.rateControl = [.cqp, .vbr]; $0.macroblockRateControl = offered
+                        }
+                    ])
                 #expect(settings.rate.macroblockRateControl == (offered ? requested : nil))
                 #expect(entry(settings, "macroblockRateControl")?.differs == !offered)
             }
@@ -373,15 +396,30 @@ import VideoBase
         }
         #expect(try structure { _ in } == [2, 0, 1, 2, 1])
         #expect(try structure { $0.structure.bFrames = 3 } == [3, 1, 1, 3, 2])
-        #expect(try structure { $0.structure.bFrames = 3; $0.structure.bPyramid = false } == [3, 0, 1, 2, 1])
-        #expect(try structure { $0.structure.bFrames = 7; $0.structure.references = 3 } == [7, 1, 3, 5, 3])
-        #expect(try structure { $0.pipeline.lowLatency = true; $0.structure.bFrames = 3 } == [0, 0, 1, 1, 0])
+        #expect(
+            try structure {
+                $0.structure.bFrames = 3; $0.structure.bPyramid = false
+            } == [3, 0, 1, 2, 1])
+        #expect(
+            try structure {
+                $0.structure.bFrames = 7; $0.structure.references = 3
+            } == [7, 1, 3, 5, 3])
+        #expect(
+            try structure {
+                $0.pipeline.lowLatency = true; $0.structure.bFrames = 3
+            } == [0, 0, 1, 1, 0])
         #expect(try structure { $0.pipeline.maxFrameDelay = 1 } == [1, 0, 1, 2, 1])
         #expect(try structure { $0.structure.gopFrames = 2 } == [1, 0, 1, 2, 1])
         #expect(try structure { $0.structure.gopFrames = 1 } == [0, 0, 1, 1, 0])
-        #expect(try structure { $0.structure.intraRefresh = true; $0.structure.references = 3 } == [0, 0, 1, 1, 0])
+        #expect(
+            try structure {
+                $0.structure.intraRefresh = true; $0.structure.references = 3
+            } == [0, 0, 1, 1, 0])
         #expect(try structure { $0.structure.temporalLayers = 4 }[0] == 0)
-        #expect(try structure { $0.structure.temporalLayers = 2; $0.structure.bFrames = 2 }[0] == 2)
+        #expect(
+            try structure {
+                $0.structure.temporalLayers = 2; $0.structure.bFrames = 2
+            }[0] == 2)
         #expect(try structure { $0.structure.longTermReferences = 2 }.prefix(3) == [0, 0, 2])
     }
 
@@ -395,16 +433,25 @@ import VideoBase
             ("deblocking", { $0.coding.deblocking = Deblocking(isOn: false) }), ("references", { $0.structure.references = 2 }),
             ("openGOP", { $0.structure.openGOP = true }), ("bPyramid", { $0.structure.bPyramid = true }),
         ]
-        let bare = [Self.limits { $0.packedHeaders = []; $0.maxReferences0 = 1 }]
+        let bare = [
+            Self.limits {
+                $0.packedHeaders = []; $0.maxReferences0 = 1
+            }
+        ]
         for (option, change) in requests {
             let settings = try settle(Self.configuration(1280, 720, change), bare)
             let entry = entry(settings, option)
             #expect(entry?.differs == true && entry?.why.description.isEmpty == false, "\(option)")
-            let refusal = error(Self.configuration(1280, 720) { change(&$0); $0.strict = true }, bare)
+            let refusal = error(
+                Self.configuration(1280, 720) {
+                    change(&$0); $0.strict = true
+                }, bare)
             #expect(refusal?.message.contains(option) == true, "\(option)")
         }
         for (option, change) in requests {
-            let whole = Self.configuration(1280, 720) { change(&$0); if option == "bPyramid" { $0.structure.bFrames = 3 } }
+            let whole = Self.configuration(1280, 720) {
+                change(&$0); if option == "bPyramid" { $0.structure.bFrames = 3 }
+            }
             let settings = try settle(whole, Self.both())
             #expect(entry(settings, option)?.differs == false, "\(option)")
         }

@@ -51,8 +51,7 @@ import VideoBase
                     let coded = visible.aligned(to: 16)
                     unsafe EdgePadding.fill(planes, coded: coded)
                     for y in 0..<coded.height {
-                        for x in 0..<coded.width where read(0, x, y) != sample(min(x, width - 1), min(y, height - 1), 0)
-                        {
+                        for x in 0..<coded.width where read(0, x, y) != sample(min(x, width - 1), min(y, height - 1), 0) {
                             wrong += 1
                         }
                     }

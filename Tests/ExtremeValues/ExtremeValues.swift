@@ -107,7 +107,11 @@ public enum ExtremeValues {
                 c.rate.bitrate = BitsPerSecond(element([1000, 1063, 10_000, 1_000_000, 50_000_000, 900_000_000]))
                 if below(3) == 0 { c.rate.maxBitrate = c.rate.bitrate.map { BitsPerSecond($0.value * (1 + below(3))) } }
                 if below(3) == 0 { c.rate.vbvSize = element([1000, 100_000, 2_600_000, 200_000_000, 4_000_000_000]) }
-                if below(3) == 0 { c.rate.dataRateLimits = [DataRateLimit(bytes: 1 << below(41), duration: element([.nanoseconds(1), .milliseconds(500), .seconds(3600)]))] }
+                if below(3) == 0 {
+                    c.rate.dataRateLimits = [
+                        DataRateLimit(bytes: 1 << below(41), duration: element([.nanoseconds(1), .milliseconds(500), .seconds(3600)]))
+                    ]
+                }
                 if below(3) == 0 { c.headers.hrdParameters = below(2) == 0 }
                 c.rate.rateController = element([nil, .driver, .vaenc])
             }

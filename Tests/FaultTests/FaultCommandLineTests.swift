@@ -19,11 +19,12 @@ import Testing
     /// Mappings of pictures and of coded data come in any order; so many mappings include some of coded data.
     private static let marked = (6...18).map { "vaMapBuffer@\($0)=corrupt:0x8000" }.joined(separator: "; ")
 
-    @Test(arguments: [
-        ("vaEndPicture@5=status:24", nil), ("vaSyncBuffer@3=lost", nil), (marked, nil),
-        ("vaSyncBuffer@4=hang", "700"), ("vaEndPicture@6=hang", "700"), ("vaCreateContext@1=status:1", nil),
-        ("vaInitialize@1=status:1", nil), ("vaEndPicture@*/6=status:1", nil),
-    ] as [(String, String?)], [StreamCodec.h264, .hevc])
+    @Test(
+        arguments: [
+            ("vaEndPicture@5=status:24", nil), ("vaSyncBuffer@3=lost", nil), (marked, nil),
+            ("vaSyncBuffer@4=hang", "700"), ("vaEndPicture@6=hang", "700"), ("vaCreateContext@1=status:1", nil),
+            ("vaInitialize@1=status:1", nil), ("vaEndPicture@*/6=status:1", nil),
+        ] as [(String, String?)], [StreamCodec.h264, .hevc])
     func encodingSurvivesTemporaryFaults(_ each: (faults: String, timeout: String?), codec: StreamCodec) throws {
         let (faults, name) = (each.faults, codec == .h264 ? "a.h264" : "a.h265")
         let (result, files, stream) = try encode(faults, output: name, timeout: each.timeout)
@@ -64,14 +65,15 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("vaEndPicture@5+=status:1", "vaEndPicture failed (operation failed)", nil),
-        ("vaSyncBuffer@3+=status:24", "vaSyncBuffer failed (encoding error)", nil),
-        ("vaMapBuffer@*=corrupt:0x8000", "BAD_BITSTREAM", nil),
-        ("vaSyncBuffer@3=lost; vaInitialize@2+=status:1; vaCreateContext@2+=status:5", "failed", nil),
-        ("vaCreateContext@*=status:1", "vaCreateContext failed (operation failed)", nil),
-        ("vaEndPicture@3+=hang; vaInitialize@2+=status:1", "", "400"),
-    ] as [(String, String, String?)])
+    @Test(
+        arguments: [
+            ("vaEndPicture@5+=status:1", "vaEndPicture failed (operation failed)", nil),
+            ("vaSyncBuffer@3+=status:24", "vaSyncBuffer failed (encoding error)", nil),
+            ("vaMapBuffer@*=corrupt:0x8000", "BAD_BITSTREAM", nil),
+            ("vaSyncBuffer@3=lost; vaInitialize@2+=status:1; vaCreateContext@2+=status:5", "failed", nil),
+            ("vaCreateContext@*=status:1", "vaCreateContext failed (operation failed)", nil),
+            ("vaEndPicture@3+=hang; vaInitialize@2+=status:1", "", "400"),
+        ] as [(String, String, String?)])
     func permanentFailureLeavesNoOutputFile(_ faults: String, _ words: String, _ timeout: String?) throws {
         for output in ["a.h264", "a.h265", "a.mp4"] {
             let (result, files, _) = try encode(faults, output: output, timeout: timeout)
@@ -84,7 +86,9 @@ import Testing
 
     /// A refusal of the driver or a lack of memory means that no encoder is available (69); a failed call is a failure
     /// of the device (75), whichever call it is.
-    @Test(arguments: ["vaCreateConfig", "vaCreateContext", "vaCreateSurfaces"], [(1, 75, "dmesg"), (2, 69, "ulimit -v"), (0x0C, 69, "not supported"), (0x22, 75, "dmesg")])
+    @Test(
+        arguments: ["vaCreateConfig", "vaCreateContext", "vaCreateSurfaces"],
+        [(1, 75, "dmesg"), (2, 69, "ulimit -v"), (0x0C, 69, "not supported"), (0x22, 75, "dmesg")])
     func setUpFailureHasItsExitStatus(_ call: String, _ each: (status: Int, exit: Int, words: String)) throws {
         let (result, files, _) = try encode("\(call)@*=status:\(each.status)")
         #expect(result.status == each.exit && files == [], "\(result.status) \(result.errors)")
@@ -92,7 +96,9 @@ import Testing
     }
 
     /// A trial in another process finds a driver that ends its process.
-    @Test(arguments: ["vaInitialize", "vaCreateConfig", "vaCreateContext", "vaEndPicture"]) func abortingDriverIsReportedAsFailure(_ call: String) throws {
+    @Test(arguments: ["vaInitialize", "vaCreateConfig", "vaCreateContext", "vaEndPicture"]) func abortingDriverIsReportedAsFailure(_ call: String)
+        throws
+    {
         for output in ["a.h264", "a.mp4"] {
             let (result, files, _) = try encode("\(call)@*=abort", output: output)
             #expect(result.status == 75 && files == [], "\(result.status): \(result.errors)")

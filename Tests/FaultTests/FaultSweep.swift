@@ -151,8 +151,11 @@ struct FaultSweep: Sendable {
                 let marks = own.filter { $0.cell.call == call && $0.cell.kind == kind }
                     .sorted { $0.cell.column < $1.cell.column }.map { $0.faults.isEmpty ? $0.mark : "!" }
                 // If every occurrence of a call was tested, the field has only counts.
-                let text = marks.count <= 3 ? String(marks) : Dictionary(grouping: marks) { $0 }
-                    .map { "\($0.value.count)\($0.key)" }.sorted().joined(separator: "+")
+                let text =
+                    marks.count <= 3
+                    ? String(marks)
+                    : Dictionary(grouping: marks) { $0 }
+                        .map { "\($0.value.count)\($0.key)" }.sorted().joined(separator: "+")
                 return pad(text, 16)
             }
             lines.append(pad(call, 26) + fields.joined())

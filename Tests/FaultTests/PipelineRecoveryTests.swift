@@ -198,13 +198,15 @@ import VideoBase
         var configuration = FaultRun.Shape.ip.configuration
         configuration.structure.longTermReferences = 2
         configuration.structure.gopFrames = 100
-        let run = FaultRun(configuration, "vaEndPicture@12=status:1", frames: 24, options: { index, inbox in
-            var options = FrameOptions()
-            // The options acknowledge all tokens so far, including those from before the fault.
-            options.acknowledgedTokens = inbox.packets.compactMap(\.acknowledgementToken)
-            options.refreshFromLongTerm = index % 5 == 4
-            return options
-        })
+        let run = FaultRun(
+            configuration, "vaEndPicture@12=status:1", frames: 24,
+            options: { index, inbox in
+                var options = FrameOptions()
+                // The options acknowledge all tokens so far, including those from before the fault.
+                options.acknowledgedTokens = inbox.packets.compactMap(\.acknowledgementToken)
+                options.refreshFromLongTerm = index % 5 == 4
+                return options
+            })
         #expect(run.faults() == [])
         #expect(run.outcome == .whole && run.statistics.rebuilds == 1)
         let tokens = run.packets.compactMap(\.acknowledgementToken)

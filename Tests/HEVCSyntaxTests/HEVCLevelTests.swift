@@ -82,7 +82,10 @@ import VideoBase
         #expect(level(1920, 1080) { $0.sliceSegments = 76 } == "5.0 Main")
         #expect(level(1280, 720) { $0.tileColumns = 3 } == "3.1 Main")
         #expect(level(1280, 720) { $0.tileColumns = 4 } == "4.0 Main")
-        #expect(level(1920, 1080) { $0.tileRows = 11; $0.tileColumns = 10 } == "5.0 Main")
+        #expect(
+            level(1920, 1080) {
+                $0.tileRows = 11; $0.tileColumns = 10
+            } == "5.0 Main")
         #expect(level(1920, 1080) { $0.tileColumns = 11 } == "6.0 Main")
     }
 

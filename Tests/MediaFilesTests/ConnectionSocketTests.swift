@@ -18,7 +18,9 @@ import Testing
             address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
             var length = socklen_t(MemoryLayout<sockaddr_in>.size)
             let local = address
-            let isBound = unsafe withUnsafePointer(to: local) { unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(descriptor, $0, length) } }
+            let isBound = unsafe withUnsafePointer(to: local) {
+                unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe bind(descriptor, $0, length) }
+            }
             let isListening = listen(descriptor, 4)
             let isKnown = unsafe withUnsafeMutablePointer(to: &address) {
                 unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe getsockname(descriptor, $0, &length) }
@@ -37,7 +39,9 @@ import Testing
             let bytes = [UInt8](repeating: 1, count: 65_536)
             var sent = 0
             while sent < limit {
-                let count = unsafe bytes.withUnsafeBytes { unsafe send(client, $0.baseAddress, min($0.count, limit - sent), Int32(MSG_DONTWAIT | MSG_NOSIGNAL)) }
+                let count = unsafe bytes.withUnsafeBytes {
+                    unsafe send(client, $0.baseAddress, min($0.count, limit - sent), Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
+                }
                 if count <= 0 { break }
                 sent += count
             }

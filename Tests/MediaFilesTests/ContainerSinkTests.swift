@@ -44,8 +44,7 @@ import VideoBase
             parameterSets: AnnexB.split(packets[0].bytes).filter { [7, 8].contains($0[0] & 31) })
     }
 
-    private static func write(_ packets: [EncodedPacket], to path: String, options: SinkOptions = SinkOptions()) throws
-    {
+    private static func write(_ packets: [EncodedPacket], to path: String, options: SinkOptions = SinkOptions()) throws {
         let sink = try MediaOutput.open(path, options: options)
         try sink.start(description(packets))
         for packet in packets { try sink.write(packet) }

@@ -148,8 +148,9 @@ import VideoBase
                 #expect(result.status == 0, "\(result.errors)")
                 let record = try #require(Self.box("hvcC", in: Files.read(ours)))
                 #expect(try record == Self.box("hvcC", in: Files.read(theirs)), "\(entry)")
-                #expect(try Self.probe(ours, ["-show_entries", "stream=codec_tag_string", "-of", "csv=p=0"])
-                    .hasPrefix(entry.rawValue))
+                #expect(
+                    try Self.probe(ours, ["-show_entries", "stream=codec_tag_string", "-of", "csv=p=0"])
+                        .hasPrefix(entry.rawValue))
                 if entry == .hvc1 { continue }
                 try Self.write(packets, depth: depth, to: "\(folder)/a.mkv") { $0.hevcSampleEntry = entry }
                 let file = try Files.read("\(folder)/a.mkv")

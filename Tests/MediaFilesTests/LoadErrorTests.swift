@@ -27,10 +27,14 @@ import VideoBase
     /// Log lines of libav that name options of the ffmpeg program are not for vaenc's users.
     @Test(arguments: [
         ("use vstrict=-1 / -strict -1 to use it anyway", true),
-        ("Malformed AAC bitstream detected: use the audio bitstream filter 'aac_adtstoasc' to fix it ('-bsf:a aac_adtstoasc' option with ffmpeg)", true),
+        (
+            "Malformed AAC bitstream detected: use the audio bitstream filter 'aac_adtstoasc' to fix it ('-bsf:a aac_adtstoasc' option with ffmpeg)",
+            true
+        ),
         ("flac in MP4 support is experimental, add '-strict -2' if you want to use it", true), ("-mode must be set", true),
         ("Codec mpeg4 is not supported in the official FLV specification", false), ("moov atom not found", false),
-        ("non-existing PPS 0 referenced", false), ("Application provided invalid, non monotonically increasing dts: 5 >= -3", false), ("-", false), ("", false),
+        ("non-existing PPS 0 referenced", false), ("Application provided invalid, non monotonically increasing dts: 5 >= -3", false), ("-", false),
+        ("", false),
     ])
     func logLinesWithFFmpegOptionsAreRecognized(_ line: String, _ names: Bool) {
         #expect(unsafe vaenc_libav_names_option(line) == names)

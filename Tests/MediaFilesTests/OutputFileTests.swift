@@ -30,7 +30,10 @@ import VideoBase
     @Test func emptyNamesAreRefused() {
         var options = SinkOptions()
         options.format = .mp4
-        for error in [failure { try MediaOutput.open("") }, failure { try MediaOutput.open("", options: options) }, failure { try OutputFile(path: "", overwrite: true) }] {
+        for error in [
+            failure { try MediaOutput.open("") }, failure { try MediaOutput.open("", options: options) },
+            failure { try OutputFile(path: "", overwrite: true) },
+        ] {
             #expect(error?.category == .usage && error?.message.hasPrefix("the name of the output is empty") == true, "\(error as Any)")
         }
         let input = failure { try MediaInput.open("") }

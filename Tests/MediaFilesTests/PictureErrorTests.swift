@@ -14,7 +14,9 @@ import VideoBase
         let bare = unsafe PixelPlanes(format: .nv12, size: size, allocatedSize: size, bases: (nil, nil, nil), pitches: (16, 16, 0))
         let calls: [() throws -> Void] = [
             { _ = unsafe try PictureError(bare, bare) },
-            { var similarity = PictureSimilarity(); unsafe try similarity.add(bare, bare) },
+            {
+                var similarity = PictureSimilarity(); unsafe try similarity.add(bare, bare)
+            },
             { unsafe try PixelConverter().convert(bare, to: bare) },
         ]
         for call in calls {

@@ -18,7 +18,8 @@ import VideoBase
 
     /// Values that AAC does not support, invalid times, and sound after the end are refused.
     @Test func wrongUseIsRefused() throws {
-        let settings = [0, -1, 96_001, .max].map { AudioSettings(rate: $0) } + [0, -1, 9, .max].map { AudioSettings(channels: $0) }
+        let settings =
+            [0, -1, 96_001, .max].map { AudioSettings(rate: $0) } + [0, -1, 9, .max].map { AudioSettings(channels: $0) }
             + [0, -5, .max].map { AudioSettings(bitsPerSecond: $0) }
         for settings in settings {
             #expect(failure { try AudioTranscoder(pcm: Self.format, settings: settings) }?.category == .usage, "\(settings)")

@@ -80,10 +80,12 @@ struct ForeignStream {
                     "vaapi\(codec.fileExtension)enc", "rate-control=cqp", "init-qp=24",
                 ] + options
                     + ["!", "filesink", "location=\(folder)/out"],
-                environment: try GStreamer.environment(in: folder).merging([
-                    "GST_DEBUG": "vaapi:1", "GST_DEBUG_FILE": folder + "/log",
-                    "VAENC_REFERENCE_RECON": folder + "/recon.yuv",
-                ].merging(environment) { _, given in given }) { _, given in given })
+                environment: try GStreamer.environment(in: folder).merging(
+                    [
+                        "GST_DEBUG": "vaapi:1", "GST_DEBUG_FILE": folder + "/log",
+                        "VAENC_REFERENCE_RECON": folder + "/recon.yuv",
+                    ].merging(environment) { _, given in given }
+                ) { _, given in given })
             // This applies to any exit status: the errors and failed assertions that follow result from the
             // missed buffer.
             let log = Files.exists(folder + "/log") ? try Files.read(folder + "/log") : []

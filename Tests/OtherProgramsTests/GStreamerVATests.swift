@@ -3,11 +3,12 @@ import Testing
 
 /// GStreamer's plugin va, which does not know vaenc, runs on the reference driver in its tolerant default mode.
 @Suite struct GStreamerVATests {
-    @Test(arguments: [
-        (176, 144, []), (328, 242, ["num-slices=3", "ref-frames=2"]), (176, 144, ["b-frames=2"]),
-        (176, 144, ["b-frames=3", "b-pyramid=true"]), (176, 144, ["rate-control=cbr", "bitrate=900"]),
-        (176, 144, ["rate-control=vbr", "bitrate=900", "b-frames=1"]),
-    ] as [(Int, Int, [String])])
+    @Test(
+        arguments: [
+            (176, 144, []), (328, 242, ["num-slices=3", "ref-frames=2"]), (176, 144, ["b-frames=2"]),
+            (176, 144, ["b-frames=3", "b-pyramid=true"]), (176, 144, ["rate-control=cbr", "bitrate=900"]),
+            (176, 144, ["rate-control=vbr", "bitrate=900", "b-frames=1"]),
+        ] as [(Int, Int, [String])])
     func pluginEncodesH264(width: Int, height: Int, options: [String]) throws {
         let stream = try ForeignStream.gstreamerVA(width, height, options: options)
         try stream.judge(saysOrder: false)
@@ -16,11 +17,12 @@ import Testing
                 == options.contains { $0.hasPrefix("b-frames=") })
     }
 
-    @Test(arguments: [
-        (176, 144, 8, []), (176, 144, 10, []), (328, 240, 8, ["b-frames=2"]), (176, 144, 10, ["b-frames=1"]),
-        (168, 272, 10, ["num-slices=2"]), (176, 144, 8, ["rate-control=cbr", "bitrate=300"]),
-        (176, 144, 10, ["rate-control=vbr", "bitrate=300"]),
-    ] as [(Int, Int, Int, [String])])
+    @Test(
+        arguments: [
+            (176, 144, 8, []), (176, 144, 10, []), (328, 240, 8, ["b-frames=2"]), (176, 144, 10, ["b-frames=1"]),
+            (168, 272, 10, ["num-slices=2"]), (176, 144, 8, ["rate-control=cbr", "bitrate=300"]),
+            (176, 144, 10, ["rate-control=vbr", "bitrate=300"]),
+        ] as [(Int, Int, Int, [String])])
     func pluginEncodesHEVC(width: Int, height: Int, bitDepth: Int, options: [String]) throws {
         let stream = try ForeignStream.gstreamerVA(
             width, height, codec: .hevc, bitDepth: bitDepth, frames: 7, options: options)

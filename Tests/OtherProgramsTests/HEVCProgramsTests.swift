@@ -11,14 +11,15 @@ import Testing
 
     /// Sizes need not be multiples of the smallest coding block: the padding is cropped. A tile has at least 256×64
     /// samples. Seven pictures are two whole groups with two B pictures.
-    @Test(arguments: [
-        (176, 144, 8, []), (176, 144, 10, ["-g", "5", "-aud", "1"]),
-        (168, 272, 8, ["-slices", "3"]), (168, 272, 10, ["-slices", "4", "-bf", "2"]),
-        (1366, 768, 8, ["-bf", "1", "-compression_level", "7"]), (106, 60, 8, ["-compression_level", "1"]),
-        (106, 60, 10, ["-bf", "2", "-compression_level", "7"]), (130, 98, 8, ["-g", "1"]), (34, 50, 10, ["-g", "1"]),
-        (528, 146, 8, ["-tiles", "2x2"]), (776, 184, 10, ["-tiles", "3x2", "-bf", "2"]), (35, 51, 8, []),
-        (321, 183, 10, ["-bf", "2"]),
-    ] as [(Int, Int, Int, [String])])
+    @Test(
+        arguments: [
+            (176, 144, 8, []), (176, 144, 10, ["-g", "5", "-aud", "1"]),
+            (168, 272, 8, ["-slices", "3"]), (168, 272, 10, ["-slices", "4", "-bf", "2"]),
+            (1366, 768, 8, ["-bf", "1", "-compression_level", "7"]), (106, 60, 8, ["-compression_level", "1"]),
+            (106, 60, 10, ["-bf", "2", "-compression_level", "7"]), (130, 98, 8, ["-g", "1"]), (34, 50, 10, ["-g", "1"]),
+            (528, 146, 8, ["-tiles", "2x2"]), (776, 184, 10, ["-tiles", "3x2", "-bf", "2"]), (35, 51, 8, []),
+            (321, 183, 10, ["-bf", "2"]),
+        ] as [(Int, Int, Int, [String])])
     func ffmpegEncodes(width: Int, height: Int, bitDepth: Int, options: [String]) throws {
         let frames = width > 1000 ? 3 : 7
         let stream = try ForeignStream.ffmpeg(
@@ -88,12 +89,13 @@ import Testing
 
     /// AMD codes sizes in steps of 64×16 and leaves the conformance window to the client. FFmpeg 5 and 7 crop as for
     /// steps of 8, so the samples between are shown.
-    @Test(arguments: [
-        ("radeonsi-raven", 8, 1366, 768, []), ("radeonsi-navi21", 10, 320, 180, ["-slices", "2"]),
-        ("radeonsi-navi21", 8, 320, 180, ["-rc_mode", "CBR", "-b:v", "900k"]),
-        ("radeonsi25-raven", 8, 320, 180, []), ("radeonsi25-navi31", 10, 1366, 768, []),
-        ("radeonsi25-navi31", 8, 192, 272, ["-slices", "2", "-rc_mode", "VBR", "-b:v", "900k"]),
-    ] as [(String, Int, Int, Int, [String])])
+    @Test(
+        arguments: [
+            ("radeonsi-raven", 8, 1366, 768, []), ("radeonsi-navi21", 10, 320, 180, ["-slices", "2"]),
+            ("radeonsi-navi21", 8, 320, 180, ["-rc_mode", "CBR", "-b:v", "900k"]),
+            ("radeonsi25-raven", 8, 320, 180, []), ("radeonsi25-navi31", 10, 1366, 768, []),
+            ("radeonsi25-navi31", 8, 192, 272, ["-slices", "2", "-rc_mode", "VBR", "-b:v", "900k"]),
+        ] as [(String, Int, Int, Int, [String])])
     func ffmpegEncodesOnAMD(name: String, bitDepth: Int, width: Int, height: Int, options: [String]) throws {
         func aligned(_ side: Int, _ step: Int) -> Int { (side + step - 1) / step * step }
         let frames = width > 1000 ? 2 : 7
@@ -142,15 +144,16 @@ import Testing
 
     /// The frames are whole groups of B pictures. At the end of incomplete groups, GStreamer 1.22 sends the last
     /// pictures in an order that its own sps_max_num_reorder_pics forbids.
-    @Test(arguments: [
-        (176, 144, 8, []), (176, 144, 10, ["keyframe-period=5", "refs=3"]),
-        (168, 272, 8, ["num-slices=3"]), (328, 242, 10, ["num-slices=2", "max-bframes=2"]),
-        (528, 242, 8, ["num-tile-cols=2", "num-tile-rows=2"]), (176, 144, 10, ["max-bframes=3", "refs=2"]),
-        (176, 144, 8, ["rate-control=cbr", "bitrate=300", "max-bframes=1"]),
-        (176, 144, 10, ["rate-control=vbr", "bitrate=300", "max-bframes=3"]),
-        (176, 144, 8, ["rate-control=icq", "quality-factor=24"]),
-        (176, 144, 10, ["rate-control=qvbr", "bitrate=300", "quality-factor=24", "max-bframes=2"]),
-    ] as [(Int, Int, Int, [String])])
+    @Test(
+        arguments: [
+            (176, 144, 8, []), (176, 144, 10, ["keyframe-period=5", "refs=3"]),
+            (168, 272, 8, ["num-slices=3"]), (328, 242, 10, ["num-slices=2", "max-bframes=2"]),
+            (528, 242, 8, ["num-tile-cols=2", "num-tile-rows=2"]), (176, 144, 10, ["max-bframes=3", "refs=2"]),
+            (176, 144, 8, ["rate-control=cbr", "bitrate=300", "max-bframes=1"]),
+            (176, 144, 10, ["rate-control=vbr", "bitrate=300", "max-bframes=3"]),
+            (176, 144, 8, ["rate-control=icq", "quality-factor=24"]),
+            (176, 144, 10, ["rate-control=qvbr", "bitrate=300", "quality-factor=24", "max-bframes=2"]),
+        ] as [(Int, Int, Int, [String])])
     func gstreamerEncodes(width: Int, height: Int, bitDepth: Int, options: [String]) throws {
         let frames = options.contains("max-bframes=3") ? 9 : 7
         let stream = try ForeignStream.gstreamer(

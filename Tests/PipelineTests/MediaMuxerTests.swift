@@ -52,7 +52,11 @@ import Vaenc
         try await record(muxer)
         try await muxer.stop()
         let probe = try ProcessRunner.run(
-            "ffprobe", ["-v", "error", "-count_frames", "-show_entries", "stream=codec_name,sample_rate,channels,nb_read_frames,start_time", "-of", "csv=p=0", path])
+            "ffprobe",
+            [
+                "-v", "error", "-count_frames", "-show_entries", "stream=codec_name,sample_rate,channels,nb_read_frames,start_time", "-of", "csv=p=0",
+                path,
+            ])
         #expect(probe.status == 0 && probe.errors == "")
         let lines = probe.output.split(separator: "\n").map { $0.split(separator: ",").map(String.init) }
         try #require(lines.count == 2, "\(probe.output)")
@@ -184,7 +188,9 @@ import Vaenc
     }
 
     /// The muxer has a description but no packet: the file would have no picture.
-    @Test(arguments: ["mp4", "mkv", "ts", "h264", "m3u8"], [true, false]) func stopWithoutPacketsIsAnError(_ ending: String, _ survivesKill: Bool) async throws {
+    @Test(arguments: ["mp4", "mkv", "ts", "h264", "m3u8"], [true, false]) func stopWithoutPacketsIsAnError(_ ending: String, _ survivesKill: Bool)
+        async throws
+    {
         var encoding = EncoderConfiguration(size: VideoSize(width: 96, height: 64))
         encoding.codec = .h264
         let session = try CompressionSession(configuration: encoding, device: .software)
@@ -209,7 +215,8 @@ import Vaenc
         _ bytes: [UInt8] = [0, 0, 0, 1, 0x65, 0x88, 0x80], shown: MediaTime = .zero, decoded: MediaTime? = nil, duration: MediaTime? = frame
     ) -> EncodedPacket {
         EncodedPacket(
-            codec: .h264, bytes: bytes, type: .idr, presentation: shown, decode: decoded ?? shown, duration: duration, displayIndex: 0, codingIndex: 0)
+            codec: .h264, bytes: bytes, type: .idr, presentation: shown, decode: decoded ?? shown, duration: duration, displayIndex: 0, codingIndex: 0
+        )
     }
 
     /// A value that no container can store is refused with an error that names it, and no file is left.
@@ -237,7 +244,8 @@ import Vaenc
         }
         func time(_ value: Int64, _ timescale: Int32) -> MediaTime { MediaTime(value: value, timescale: timescale) }
         let wrong: [(EncodedPacket, String)] = [
-            (Self.packet(shown: time(1, 0)), "a packet's presentation time 1/0 s is out of range"), (Self.packet(shown: time(1, -5)), "a packet's presentation time 1/-5 s is out of range"),
+            (Self.packet(shown: time(1, 0)), "a packet's presentation time 1/0 s is out of range"),
+            (Self.packet(shown: time(1, -5)), "a packet's presentation time 1/-5 s is out of range"),
             (Self.packet(shown: time(.max, 1)), "a packet's presentation time \(Int64.max)/1 s is out of range"),
             (Self.packet(decoded: time(.min, 25)), "a packet's decoding time \(Int64.min)/25 s is out of range"),
             (Self.packet(duration: time(-1, 25)), "a packet's duration -1/25 s is out of range"),
@@ -287,7 +295,9 @@ import Vaenc
 
     /// Samples that wait for a description count as queued: the first one over the limit ends writing, and the error
     /// names the missing description.
-    @Test(arguments: [[], [MediaTrack.Kind.video], [.audio]], [10, 1000]) func missingDescriptionIsReported(_ described: [MediaTrack.Kind], _ limit: Int) async throws {
+    @Test(arguments: [[], [MediaTrack.Kind.video], [.audio]], [10, 1000]) func missingDescriptionIsReported(
+        _ described: [MediaTrack.Kind], _ limit: Int
+    ) async throws {
         var encoding = EncoderConfiguration(size: VideoSize(width: 96, height: 64))
         encoding.codec = .h264
         let session = try CompressionSession(configuration: encoding, device: .software)

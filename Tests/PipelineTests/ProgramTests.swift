@@ -88,7 +88,8 @@ import Testing
     @Test func stillPictureShowsTheCamera() throws {
         try program("A still picture") { outputs, folder in
             let shown = try ProcessRunner.run(
-                "ffmpeg", ["-v", "error", "-nostdin", "-i", outputs[0], "-vf", "scale=out_range=limited", "-pix_fmt", "yuv420p", "-f", "rawvideo", "-"],
+                "ffmpeg",
+                ["-v", "error", "-nostdin", "-i", outputs[0], "-vf", "scale=out_range=limited", "-pix_fmt", "yuv420p", "-f", "rawvideo", "-"],
                 directory: folder)
             #expect(shown.status == 0 && shown.errors == "")
             let picture = try #require(PlanarFrame(width: 176, height: 144, bytes: shown.stdout))
@@ -116,12 +117,15 @@ import Testing
                 let sound = try Self.hashes(outputs[0], in: folder).filter { $0.contains(",a,") }.map { $0.drop { $0 != "," } }
                 #expect(try sound == Self.hashes("movie.mp4", in: folder).filter { $0.contains(",a,") }.map { $0.drop { $0 != "," } })
                 let compared = try ProcessRunner.run(
-                    "ffmpeg", ["-v", "info", "-hide_banner", "-nostdin", "-i", outputs[0], "-i", "movie.mp4", "-lavfi", "[0:v][1:v]psnr", "-f", "null", "-"],
+                    "ffmpeg",
+                    ["-v", "info", "-hide_banner", "-nostdin", "-i", outputs[0], "-i", "movie.mp4", "-lavfi", "[0:v][1:v]psnr", "-f", "null", "-"],
                     directory: folder)
                 let average = compared.errors.firstMatch(of: #/average:([0-9.]+)/#).flatMap { Double($0.1) }
                 #expect(compared.status == 0 && average ?? 0 > 30, "\(compared.errors)")
                 // One display decoded and encoded, without any transfer of samples.
-                let lines = String(decoding: try Files.read(counts + "/counts"), as: UTF8.self).split(separator: "\n").compactMap { JSONValue(String($0)) }
+                let lines = String(decoding: try Files.read(counts + "/counts"), as: UTF8.self).split(separator: "\n").compactMap {
+                    JSONValue(String($0))
+                }
                 let device = try #require(lines.last { $0["encoded"]?.int ?? 0 > 0 })
                 #expect(device["decoded"]?.int == 50 && device["encoded"]?.int == 50 && device["maps"]?.int == 0, "\(device)")
                 for kind in ["getImage", "putImage", "deriveImage", "import", "export"] { #expect(device["copies"]?[kind]?.int == 0, "\(device)") }
@@ -182,8 +186,11 @@ import Testing
     private static let movieBytes = Result {
         try Files.withTemporaryFolder { folder in
             let setup = try ProcessRunner.run(
-                "ffmpeg", ["-v", "error", "-nostdin", "-i", try Fixture.bigBuckBunny.path(), "-frames:v", "50", "-t", "2", "-vf", "scale=192:128", "-c:v",
-                    "libx264", "-preset", "veryfast", "-bf", "2", "-c:a", "aac", "-ac", "2", "movie.mp4"], directory: folder)
+                "ffmpeg",
+                [
+                    "-v", "error", "-nostdin", "-i", try Fixture.bigBuckBunny.path(), "-frames:v", "50", "-t", "2", "-vf", "scale=192:128", "-c:v",
+                    "libx264", "-preset", "veryfast", "-bf", "2", "-c:a", "aac", "-ac", "2", "movie.mp4",
+                ], directory: folder)
             try #require(setup.status == 0, "\(setup.errors)")
             return try Files.read(folder + "/movie.mp4")
         }

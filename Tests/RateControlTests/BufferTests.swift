@@ -21,7 +21,9 @@ import VideoBase
         }
         #expect(buffer.fullness == 3999)
         for _ in 0..<4 { buffer.remove(bits: 0) }
-        #expect(buffer.fullness == 19_999 && buffer.filler(afterBits: 0) == 4000 && buffer.filler(afterBits: 3990) == 48 && buffer.filler(afterBits: 4000) == 0)
+        #expect(
+            buffer.fullness == 19_999 && buffer.filler(afterBits: 0) == 4000 && buffer.filler(afterBits: 3990) == 48
+                && buffer.filler(afterBits: 4000) == 0)
     }
 
     @Test func variableRateArrivalWaitsForRoom() {

@@ -88,8 +88,7 @@ import Testing
     }
 
     @Test func contradictoryPackedHeadersAreRefused() throws {
-        func status(_ header: (type: UInt32, bits: Int, bytes: [UInt8], isEscaped: Bool), at index: Int = 0) -> VAStatus
-        {
+        func status(_ header: (type: UInt32, bits: Int, bytes: [UInt8], isEscaped: Bool), at index: Int = 0) -> VAStatus {
             let stream = StreamClient(packedHeaders: StreamClient.allHeaders)
             for _ in 0..<index { _ = stream.encode() }
             var buffers = stream.buffers()

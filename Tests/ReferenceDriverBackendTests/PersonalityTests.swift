@@ -125,7 +125,8 @@ import Testing
         #expect(low.createContext(config.1, 16, 64).0 == VA_STATUS_ERROR_RESOLUTION_NOT_SUPPORTED)
         #expect(
             low.createConfig(
-                VAProfileH264High, VAEntrypointEncSliceLP, [(VAConfigAttribRateControl, UInt32(VA_RC_ICQ))]).0
+                VAProfileH264High, VAEntrypointEncSliceLP, [(VAConfigAttribRateControl, UInt32(VA_RC_ICQ))]
+            ).0
                 == VA_STATUS_ERROR_INVALID_VALUE)
         let amd = client("radeonsi-navi21")
         let plain = amd.createConfig(VAProfileH264High, VAEntrypointEncSlice)

@@ -12,7 +12,8 @@ import Testing
     private func surface(_ client: Client, _ format: Int, _ width: Int, _ height: Int) -> VASurfaceID {
         client.createSurfaces(
             width, height, 1, format: Self.formats[format].rtFormat,
-            [VASurfaceAttrib(VASurfaceAttribPixelFormat, Self.formats[format].fourcc)]).1[0]
+            [VASurfaceAttrib(VASurfaceAttribPixelFormat, Self.formats[format].fourcc)]
+        ).1[0]
     }
 
     @Test(arguments: formats.indices, [VA_EXPORT_SURFACE_SEPARATE_LAYERS, VA_EXPORT_SURFACE_COMPOSED_LAYERS])

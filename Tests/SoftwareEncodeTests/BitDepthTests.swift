@@ -49,7 +49,9 @@ import VideoBase
         let automatic = try Self.encode(pattern: .p010) { $0.inputFormat = .p010 }
         #expect(automatic.description.profile == .hevcMain10)
         #expect(Self.entry("pixelFormat", automatic.description) == nil)
-        let requested = try Self.encode(pattern: .p010) { $0.inputFormat = .p010; $0.bitDepth = 10 }
+        let requested = try Self.encode(pattern: .p010) {
+            $0.inputFormat = .p010; $0.bitDepth = 10
+        }
         #expect(requested.description.profile == .hevcMain10)
         var options = SourceOptions()
         options.inputFormat = .p010
@@ -77,11 +79,15 @@ import VideoBase
         #expect(widened.description.profile == .hevcMain10)
         let wide = try #require(Self.entry("pixelFormat", widened.description))
         #expect(wide.asked == "nv12" && wide.used == "i420p10" && wide.why.description.contains("10 bits"))
-        let narrowed = try Self.encode(pattern: .p010) { $0.inputFormat = .p010; $0.profile = .hevcMain }
+        let narrowed = try Self.encode(pattern: .p010) {
+            $0.inputFormat = .p010; $0.profile = .hevcMain
+        }
         #expect(narrowed.description.profile == .hevcMain)
         let narrow = try #require(Self.entry("pixelFormat", narrowed.description))
         #expect(narrow.asked == "p010" && narrow.used == "i420" && narrow.differs)
-        let old = try Self.encode(pattern: .p010) { $0.inputFormat = .p010; $0.codec = .h264 }
+        let old = try Self.encode(pattern: .p010) {
+            $0.inputFormat = .p010; $0.codec = .h264
+        }
         #expect(Self.entry("pixelFormat", old.description)?.why.description.contains("H.264") == true)
     }
 
@@ -93,10 +99,22 @@ import VideoBase
             } catch { return (error as? any DescribedError)?.category }
         }
         #expect(category { $0.bitDepth = 12 } == .usage)
-        #expect(category { $0.bitDepth = 10; $0.codec = .h264 } == .usage)
-        #expect(category { $0.bitDepth = 10; $0.profile = .hevcMain } == .usage)
-        #expect(category { $0.bitDepth = 8; $0.profile = .hevcMain10 } == .usage)
-        #expect(category { $0.inputFormat = .p010; $0.profile = .hevcMain; $0.strict = true } == .unavailable)
+        #expect(
+            category {
+                $0.bitDepth = 10; $0.codec = .h264
+            } == .usage)
+        #expect(
+            category {
+                $0.bitDepth = 10; $0.profile = .hevcMain
+            } == .usage)
+        #expect(
+            category {
+                $0.bitDepth = 8; $0.profile = .hevcMain10
+            } == .usage)
+        #expect(
+            category {
+                $0.inputFormat = .p010; $0.profile = .hevcMain; $0.strict = true
+            } == .unavailable)
         #expect(category { $0.bitDepth = 10 } == nil)
     }
 }

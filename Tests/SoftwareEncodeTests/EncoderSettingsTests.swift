@@ -97,16 +97,22 @@ import VideoBase
     /// If the libraries do not support a combination of settings, the change is a difference, which `strict` refuses.
     @Test func settingsThatExcludeEachOtherAreReported() throws {
         let cases: [(option: String, used: String, set: (inout EncoderConfiguration) -> Void)] = [
-            ("slices", "none", { ($0.coding.slices, $0.rate.maxSliceBytes) = (2, 1000) }), ("bFrames", "1", { ($0.structure.gopFrames, $0.structure.bFrames) = (3, 7) }),
+            ("slices", "none", { ($0.coding.slices, $0.rate.maxSliceBytes) = (2, 1000) }),
+            ("bFrames", "1", { ($0.structure.gopFrames, $0.structure.bFrames) = (3, 7) }),
             ("bFrames", "2", { ($0.structure.gopFrames, $0.structure.bFrames, $0.structure.openGOP) = (3, 7, true) }),
             ("quality", "40", { ($0.rate.quality, $0.rate.minQP) = (30, 40) }), ("quality", "20", { ($0.rate.quality, $0.rate.maxQP) = (30, 20) }),
             ("maxFrameDelay", "0", { ($0.pipeline.lowLatency, $0.pipeline.maxFrameDelay) = (true, 5) }),
-            ("idrInterval", "none", { ($0.structure.intraRefresh, $0.structure.idrInterval) = (true, 3) }), ("idrInterval", "none", { ($0.structure.openGOP, $0.structure.idrInterval) = (true, 3) }),
+            ("idrInterval", "none", { ($0.structure.intraRefresh, $0.structure.idrInterval) = (true, 3) }),
+            ("idrInterval", "none", { ($0.structure.openGOP, $0.structure.idrInterval) = (true, 3) }),
         ]
         for (option, expected, set) in cases {
             let entry = try used(option, set)
             #expect(entry?.used == expected && entry?.differs == true, "\(option): \(entry as Any)")
-            #expect(throws: VaencError.self) { try used(option) { set(&$0); $0.strict = true } }
+            #expect(throws: VaencError.self) {
+                try used(option) {
+                    set(&$0); $0.strict = true
+                }
+            }
         }
     }
 
@@ -115,9 +121,13 @@ import VideoBase
             $0.structure.gopDuration = .seconds(2); $0.frameRate = Rational(25)
         }
         #expect(seconds["keyint"] == "50")
-        let both = try used("gopSeconds") { $0.structure.gopDuration = .seconds(2); $0.structure.gopFrames = 30 }
+        let both = try used("gopSeconds") {
+            $0.structure.gopDuration = .seconds(2); $0.structure.gopFrames = 30
+        }
         #expect(both?.asked == nil && both?.used == "1.0" && both?.why == "`gopFrames` is shorter than 2.0 s")
-        let shorter = try used("gopSeconds") { $0.structure.gopDuration = .seconds(0.5); $0.structure.gopFrames = 30 }
+        let shorter = try used("gopSeconds") {
+            $0.structure.gopDuration = .seconds(0.5); $0.structure.gopFrames = 30
+        }
         #expect(shorter?.used == "0.5" && shorter?.differs == false)
         let standard = try parameters { _ in }
         #expect(standard["keyint"] == "150")
@@ -217,21 +227,39 @@ import VideoBase
         func mode(_ change: (inout EncoderConfiguration) -> Void) throws -> RateControlMode { try settings(change).mode }
         #expect(try mode { $0.rate.qpI = 10 } == .cqp)
         #expect(try mode { $0.rate.qpB = 10 } == .cqp)
-        #expect(try mode { $0.rate.qpI = 10; $0.rate.quality = 30 } == .icq)
-        #expect(try mode { $0.rate.qp = 20; $0.rate.quality = 30 } == .cqp)
-        #expect(try mode { $0.rate.qpI = 10; $0.rate.bitrate = BitsPerSecond(300_000) } == .vbr)
+        #expect(
+            try mode {
+                $0.rate.qpI = 10; $0.rate.quality = 30
+            } == .icq)
+        #expect(
+            try mode {
+                $0.rate.qp = 20; $0.rate.quality = 30
+            } == .cqp)
+        #expect(
+            try mode {
+                $0.rate.qpI = 10; $0.rate.bitrate = BitsPerSecond(300_000)
+            } == .vbr)
         #expect(try parameters { $0.rate.qpI = 10 }["qp"] == "24")
-        #expect(try parameters { $0.rate.quality = 30; $0.rate.rateControl = .cqp }["qp"] == "30")
-        let unused = try used("qpB") { $0.rate.qp = 20; $0.rate.qpB = 24; $0.structure.bFrames = 0 }
+        #expect(
+            try parameters {
+                $0.rate.quality = 30; $0.rate.rateControl = .cqp
+            }["qp"] == "30")
+        let unused = try used("qpB") {
+            $0.rate.qp = 20; $0.rate.qpB = 24; $0.structure.bFrames = 0
+        }
         #expect(unused?.used == "none" && unused?.why == "no B pictures")
-        #expect(category { $0.rate.rateControl = .qvbr; $0.rate.quality = 20 } == .usage)
+        #expect(
+            category {
+                $0.rate.rateControl = .qvbr; $0.rate.quality = 20
+            } == .usage)
     }
 
     @Test func missingLibraryFeaturesAreReported() throws {
         let all = try settings {
             $0.structure.temporalLayers = 3; $0.structure.longTermReferences = 2; $0.structure.idrInterval = 4; $0.rate.maxFrameBytes = 1000
             $0.rate.qp = 30; $0.coding.regionsOfInterest = [RegionOfInterest(x: 0, y: 0, width: 16, height: 16, qpDelta: -4)]
-            $0.rate.vbvSize = 100_000; $0.structure.openGOP = true; $0.structure.bFrames = 0; $0.structure.bPyramid = true; $0.rate.rateController = .vaenc
+            $0.rate.vbvSize = 100_000; $0.structure.openGOP = true; $0.structure.bFrames = 0; $0.structure.bPyramid = true;
+            $0.rate.rateController = .vaenc
             $0.headers.hrdParameters = true
         }
         let different = Set(all.effective.filter(\.differs).map(\.option))
@@ -261,7 +289,9 @@ import VideoBase
             }
         }
         let error = #expect(throws: VaencError.self) {
-            try settings { $0.codec = codec; $0.display.color.matrix = 254; $0.strict = true }
+            try settings {
+                $0.codec = codec; $0.display.color.matrix = 254; $0.strict = true
+            }
         }
         #expect(error?.category == .unavailable && error?.message.contains("color.matrix: asked 254") == true, "\(error as Any)")
     }
@@ -296,9 +326,14 @@ import VideoBase
 
     @Test func referencesAreLimitedToWhatOpens() throws {
         for (bFrames, most) in [(0, "8"), (1, "7"), (2, "6"), (7, "6")] {
-            let entry = try used("references") { $0.codec = .hevc; $0.structure.references = 16; $0.structure.bFrames = bFrames }
+            let entry = try used("references") {
+                $0.codec = .hevc; $0.structure.references = 16; $0.structure.bFrames = bFrames
+            }
             #expect(entry?.used == most && entry?.differs == true)
-            _ = try CodecContext(settings { $0.codec = .hevc; $0.structure.references = 16; $0.structure.bFrames = bFrames })
+            _ = try CodecContext(
+                settings {
+                    $0.codec = .hevc; $0.structure.references = 16; $0.structure.bFrames = bFrames
+                })
         }
     }
 
@@ -337,7 +372,9 @@ import VideoBase
         #expect(category { $0.rate.quality = 0 } == .usage)
         #expect(category { $0.coding.preset = 8 } == .usage)
         #expect(category { $0.structure.gopFrames = 0 } == .usage)
-        for time in [.seconds(-1), Duration(attoseconds: .min)] { #expect(category { $0.structure.forcedKeyTimes = [.milliseconds(200), time] } == .usage) }
+        for time in [.seconds(-1), Duration(attoseconds: .min)] {
+            #expect(category { $0.structure.forcedKeyTimes = [.milliseconds(200), time] } == .usage)
+        }
         #expect(category { $0.structure.forcedKeyFrames = [2, -1] } == .usage)
         #expect(category { $0.structure.bFrames = 8 } == .usage)
         #expect(category { $0.structure.temporalLayers = 5 } == .usage)

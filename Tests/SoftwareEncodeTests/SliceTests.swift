@@ -85,8 +85,14 @@ private struct SliceCase {
             $0.rate.bitrate = BitsPerSecond(6_000_000)
         }
         #expect(most(1920, 1080, constant) == 15)
-        #expect(most(1920, 1080) { constant(&$0); $0.headers.hrdParameters = true } == 13)
-        #expect(most(1920, 1080) { constant(&$0); $0.headers.hrdParameters = true; $0.headers.accessUnitDelimiters = true } == 12)
+        #expect(
+            most(1920, 1080) {
+                constant(&$0); $0.headers.hrdParameters = true
+            } == 13)
+        #expect(
+            most(1920, 1080) {
+                constant(&$0); $0.headers.hrdParameters = true; $0.headers.accessUnitDelimiters = true
+            } == 12)
         #expect(most(640, 360) { $0.codec = .h264 } == 23)
         // Without a size, and with a configuration that cannot be encoded.
         #expect(most(0, 0) == 15 && most(128, 128) { ($0.rate.rateControl, $0.coding.preset) = (.cbr, 7) } == 1)

@@ -35,7 +35,8 @@ import VideoBase
     /// A packet has the QP of its own picture. If the library chooses the QP, packets have none.
     @Test(arguments: VideoCodec.allCases, [0, 2]) func packetsHaveTheQPOfTheirPicture(_ codec: VideoCodec, _ bFrames: Int) throws {
         let settings: [(inout EncoderConfiguration) -> Void] = [
-            { $0.rate.qp = 24 }, { ($0.rate.qp, $0.rate.qpI) = (24, 10) }, { ($0.rate.qp, $0.rate.qpI, $0.rate.qpB) = (30, 26, 40) }, { ($0.rate.qpI, $0.rate.qpB) = (20, 33) },
+            { $0.rate.qp = 24 }, { ($0.rate.qp, $0.rate.qpI) = (24, 10) }, { ($0.rate.qp, $0.rate.qpI, $0.rate.qpB) = (30, 26, 40) },
+            { ($0.rate.qpI, $0.rate.qpB) = (20, 33) },
         ]
         for set in settings {
             let (packets, _) = try SoftwareRun.encode(25, size: VideoSize(width: 96, height: 64)) {
@@ -96,7 +97,8 @@ import VideoBase
     /// Every picture has the requested delimiter, the first one too.
     @Test(arguments: [VideoCodec.h264, .hevc]) func everyPictureHasItsDelimiter(_ codec: VideoCodec) throws {
         for gop in [1, 4] {
-            let packets = try SoftwareRun.encode(9) { ($0.codec, $0.structure.gopFrames, $0.headers.accessUnitDelimiters) = (codec, gop, true) }.packets
+            let packets = try SoftwareRun.encode(9) { ($0.codec, $0.structure.gopFrames, $0.headers.accessUnitDelimiters) = (codec, gop, true) }
+                .packets
             let delimiter: [UInt8] = codec == .h264 ? [0, 0, 0, 1, 9] : [0, 0, 0, 1, 70, 1]
             #expect(packets.count == 9 && packets.allSatisfy { $0.bytes.starts(with: delimiter) }, "\(gop)")
         }
@@ -105,21 +107,36 @@ import VideoBase
     /// libx265 opens with either a level or a constant QP: the level is omitted, which is reported, and refused by
     /// `strict`.
     @Test func levelWithConstantQPIsReported() throws {
-        let description = try SoftwareRun.encode(5) { $0.codec = .hevc; $0.rate.qp = 30; $0.level = 41 }.description
+        let description = try SoftwareRun.encode(5) {
+            $0.codec = .hevc; $0.rate.qp = 30; $0.level = 41
+        }.description
         let entry = try #require(description.effective.first { $0.option == "level" })
         #expect(entry.differs && entry.asked == "4.1" && entry.used == description.level.description && entry.why.description.contains("constant QP"))
-        #expect(throws: VaencError.self) { try SoftwareRun.encode(5) { $0.codec = .hevc; $0.rate.qp = 30; $0.level = 41; $0.strict = true } }
-        let rated = try SoftwareRun.encode(5) { $0.codec = .hevc; $0.rate.bitrate = BitsPerSecond(200_000); $0.level = 41; $0.strict = true }
+        #expect(throws: VaencError.self) {
+            try SoftwareRun.encode(5) {
+                $0.codec = .hevc; $0.rate.qp = 30; $0.level = 41; $0.strict = true
+            }
+        }
+        let rated = try SoftwareRun.encode(5) {
+            $0.codec = .hevc; $0.rate.bitrate = BitsPerSecond(200_000); $0.level = 41; $0.strict = true
+        }
         #expect(rated.description.level.description == "4.1")
-        #expect(try SoftwareRun.encode(5) { $0.rate.qp = 30; $0.level = 41; $0.strict = true }.description.level.description == "4.1")
+        #expect(
+            try SoftwareRun.encode(5) {
+                $0.rate.qp = 30; $0.level = 41; $0.strict = true
+            }.description.level.description == "4.1")
     }
 
     /// Key frames at times, open GOPs and intra refresh are checked by packet types and recovery points.
     @Test func packetsShowTheGOPStructure() throws {
-        let times = try SoftwareRun.encode(12) { $0.structure.forcedKeyTimes = [.seconds(0.3), .seconds(0.2)]; $0.structure.forcedKeyFrames = [2] }.packets
+        let times = try SoftwareRun.encode(12) {
+            $0.structure.forcedKeyTimes = [.seconds(0.3), .seconds(0.2)]; $0.structure.forcedKeyFrames = [2]
+        }.packets
         #expect(times.filter(\.isKey).map(\.displayIndex) == [0, 2, 5, 8])
         for codec in [VideoCodec.h264, .hevc] {
-            let open = try SoftwareRun.encode(30) { $0.codec = codec; $0.structure.openGOP = true; $0.structure.gopFrames = 10; $0.structure.bFrames = 2 }.packets
+            let open = try SoftwareRun.encode(30) {
+                $0.codec = codec; $0.structure.openGOP = true; $0.structure.gopFrames = 10; $0.structure.bFrames = 2
+            }.packets
             #expect(open.filter(\.isKey).map(\.displayIndex) == [0])
             let later = open.filter { $0.recoveryFrameCount == 0 && !$0.isKey }
             #expect(later.map(\.type) == [.i, .i], "\(codec) \(open.map(\.type))")
@@ -128,7 +145,9 @@ import VideoBase
             #expect(open.contains { !$0.isReference } && open.contains { $0.type == .b })
         }
         for codec in VideoCodec.allCases {
-            let refresh = try SoftwareRun.encode(40) { $0.codec = codec; $0.structure.intraRefresh = true; $0.structure.gopFrames = 12 }.packets
+            let refresh = try SoftwareRun.encode(40) {
+                $0.codec = codec; $0.structure.intraRefresh = true; $0.structure.gopFrames = 12
+            }.packets
             #expect(refresh.filter(\.isKey).map(\.displayIndex) == [0])
             let points = refresh.filter { $0.recoveryFrameCount ?? 0 > 0 }
             #expect(points.count >= 2 && points.allSatisfy { $0.type == .p }, "\(codec)")
@@ -143,7 +162,9 @@ import VideoBase
     @Test func regionOfInterestHasHigherQuality() throws {
         let size = VideoSize(width: 176, height: 144)
         func error(_ regions: [RegionOfInterest]) throws -> (inside: Double, outside: Double) {
-            let packets = try SoftwareRun.encode(6) { $0.rate.quality = 38; $0.structure.bFrames = 0; $0.coding.regionsOfInterest = regions }.packets
+            let packets = try SoftwareRun.encode(6) {
+                $0.rate.quality = 38; $0.structure.bFrames = 0; $0.coding.regionsOfInterest = regions
+            }.packets
             let decoder = try PacketDecoder(codec: .h264)
             let source = try MediaInput.open("testsrc:176x144@25:6")
             let original = try SystemPixelBuffer(format: .i420, size: size)

@@ -42,14 +42,39 @@ import VideoBase
         let cases: [(preset: Int, change: Change, profile: CodecProfile, used: String)] = [
             (6, { rate(&$0) }, .h264High, "3.1"),
             (7, { rate(&$0) }, .h264Main, "3.2"),
-            (7, { rate(&$0); $0.coding.transform8x8 = true }, .h264High, "3.1"),
-            (6, { rate(&$0); $0.coding.transform8x8 = false }, .h264Main, "3.2"),
-            (6, { rate(&$0); $0.profile = .h264Main }, .h264Main, "3.2"),
-            (6, { rate(&$0); ($0.profile, $0.structure.bFrames) = (.h264ConstrainedBaseline, 0) }, .h264ConstrainedBaseline, "3.2"),
+            (
+                7,
+                {
+                    rate(&$0); $0.coding.transform8x8 = true
+                }, .h264High, "3.1"
+            ),
+            (
+                6,
+                {
+                    rate(&$0); $0.coding.transform8x8 = false
+                }, .h264Main, "3.2"
+            ),
+            (
+                6,
+                {
+                    rate(&$0); $0.profile = .h264Main
+                }, .h264Main, "3.2"
+            ),
+            (
+                6,
+                {
+                    rate(&$0); ($0.profile, $0.structure.bFrames) = (.h264ConstrainedBaseline, 0)
+                }, .h264ConstrainedBaseline, "3.2"
+            ),
             // Level 3.2 has buffers of 30 Mbit in High, of 24 Mbit in Main.
             (6, { buffer(&$0) }, .h264High, "3.2"),
             (7, { buffer(&$0) }, .h264Main, "4.0"),
-            (7, { buffer(&$0); $0.codec = .hevc }, .hevcMain, "4.0"),
+            (
+                7,
+                {
+                    buffer(&$0); $0.codec = .hevc
+                }, .hevcMain, "4.0"
+            ),
         ]
         for (preset, change, profile, used) in cases {
             let (packets, description) = try SoftwareRun.encode(2) {
@@ -193,7 +218,9 @@ import VideoBase
             #expect(StreamHeaders.annexB(headers: bytes, .h264) == stream)
         }
         #expect(StreamHeaders.annexB(headers: stream, .hevc) == stream)
-        for bytes in [[], [1, 2, 3], [1, 2, 3, 4, 5, 6]] as [[UInt8]] { #expect(StreamHeaders.annexB(headers: bytes, .h264).isEmpty || bytes.isEmpty) }
+        for bytes in [[], [1, 2, 3], [1, 2, 3, 4, 5, 6]] as [[UInt8]] {
+            #expect(StreamHeaders.annexB(headers: bytes, .h264).isEmpty || bytes.isEmpty)
+        }
         // The length looks like a start code.
         let unit = [0x41] + [UInt8](repeating: 0xff, count: 299)
         #expect(StreamHeaders.annexB(packet: [0, 0, 1, 44] + unit, .h264) == [0, 0, 0, 1] + unit)
@@ -226,7 +253,8 @@ import VideoBase
             encoder.invalidate()
             #expect(encoder.statistics.broken.overMaxBitrate > 0)
             if isRequested {
-                #expect(error?.category == .unavailable && error?.message.contains("exceeds `maxBitrate` within one second") == true, "\(error as Any)")
+                #expect(
+                    error?.category == .unavailable && error?.message.contains("exceeds `maxBitrate` within one second") == true, "\(error as Any)")
                 #expect(collector.errors.count == 1)
                 #expect(encoder.statistics.delivered == collector.packets.count && collector.packets.count < 50)
                 #expect(encoder.statistics.pending == 0)

@@ -259,12 +259,14 @@ extension Feature {
         Feature(
             "sample aspect ratio", change: { $0.display.sampleAspectRatio = Rational(4, 3) },
             missing: field("aspect_ratio_info_present_flag", 1)),
-        Feature("25 frames/s", "frameRate", change: { $0.frameRate = Rational(25) }, missing: { run, plain in
-            func rate(_ run: SessionRun) -> Double {
-                Double(run.trace["time_scale"].first ?? 0) / Double(max(run.trace["num_units_in_tick"].first ?? 1, 1)) / 2
-            }
-            return rate(run) == 25 && rate(plain) == 30 ? nil : "\(rate(run)) frames/s"
-        }),
+        Feature(
+            "25 frames/s", "frameRate", change: { $0.frameRate = Rational(25) },
+            missing: { run, plain in
+                func rate(_ run: SessionRun) -> Double {
+                    Double(run.trace["time_scale"].first ?? 0) / Double(max(run.trace["num_units_in_tick"].first ?? 1, 1)) / 2
+                }
+                return rate(run) == 25 && rate(plain) == 30 ? nil : "\(rate(run)) frames/s"
+            }),
         Feature("requested level", "level", change: { $0.level = 40 }, missing: field("level_idc", 40)),
         Feature(
             "a size that is not a multiple of 16", "size", change: { $0.size = VideoSize(width: 270, height: 134) },

@@ -26,8 +26,7 @@ enum HEVCSessions {
                 SessionRun.Request(personality: personality, configuration: configuration, source: source))
             var faults = run.faults() + run.contradictions(configuration) + check(run)
             if run.packets.count != source.count { faults.append("\(run.packets.count) packets") }
-            for entry in run.description.effective.filter(\.differs) where entry.why.description.isEmpty || entry.why == .requested
-            {
+            for entry in run.description.effective.filter(\.differs) where entry.why.description.isEmpty || entry.why == .requested {
                 faults.append("\(entry.option) is \(entry.used), asked \(entry.asked ?? ""), for no reason")
             }
             return faults

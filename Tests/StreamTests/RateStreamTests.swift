@@ -289,7 +289,8 @@ import Testing
             // Each rate occurs with each controller and with each codec.
             let first = (controller == "driver") == (codec == .h264) ? 162 : 164
             for kilobits in stride(from: first, through: 186, by: 4) {
-                let options = "--device reference --codec \(codec.rawValue) --rate-control cbr --bitrate \(kilobits)k --vbv-size "
+                let options =
+                    "--device reference --codec \(codec.rawValue) --rate-control cbr --bitrate \(kilobits)k --vbv-size "
                     + "\(kilobits / 2)k --rate-controller \(controller) --min-qp 22 --gop 8 --preset 7 --overwrite"
                 let result = try ProcessRunner.run(
                     Checkout.vaenc,

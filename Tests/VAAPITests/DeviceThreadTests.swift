@@ -161,7 +161,11 @@ import Threads
         let thread = try DeviceThread("test")
         thread.makesCalls { _ in }
         let answer = try thread.sync { () throws -> Int in
-            try outer.run("outer") { try inner.run("inner") { usleep(20_000); return 5 } }
+            try outer.run("outer") {
+                try inner.run("inner") {
+                    usleep(20_000); return 5
+                }
+            }
         }
         #expect(answer == 5 && !inner.isHung && !outer.isHung)
     }

@@ -73,7 +73,8 @@ import Testing
             })
         for test in traced {
             let at = "\(folder)/\(test)"
-            let script = "mkdir -p '\(at)' && '\(program)' --testing-library swift-testing --no-parallel --filter "
+            let script =
+                "mkdir -p '\(at)' && '\(program)' --testing-library swift-testing --no-parallel --filter "
                 + "'VAAPITests.ObjectsTests/\(test)' && cat '\(at)'/trace* >>'\(folder)/all'"
             let run = try ProcessRunner.run("sh", ["-c", script], environment: ["LIBVA_TRACE": at + "/trace"])
             #expect(run.status == 0, "\(test) failed under the trace: \(run.output.suffix(500))")

@@ -68,15 +68,26 @@ import VAAPI
             return CodecChoice.codec(determinedBy: configuration)?.codec
         }
         #expect(bound { _ in } == nil)
-        #expect(bound { $0.codec = .hevc; $0.coding.entropy = .cavlc } == .hevc)
-        #expect(bound { $0.profile = .hevcMain; $0.coding.entropy = .cavlc } == .hevc)
+        #expect(
+            bound {
+                $0.codec = .hevc; $0.coding.entropy = .cavlc
+            } == .hevc)
+        #expect(
+            bound {
+                $0.profile = .hevcMain; $0.coding.entropy = .cavlc
+            } == .hevc)
         #expect(bound { $0.coding.entropy = .cavlc } == .h264 && bound { $0.coding.entropy = .cabac } == .h264)
         #expect(bound { $0.coding.transform8x8 = false } == .h264)
         #expect(bound { $0.bitDepth = 10 } == .hevc && bound { $0.bitDepth = 8 } == nil)
         // From the tables of levels in the standards.
         for level in [9, 11, 12, 13, 22, 32, 42] { #expect(bound { $0.level = CodecLevel(tenths: level) } == .h264, "\(level)") }
-        for level in [10, 20, 21, 30, 31, 40, 41, 50, 51, 52, 60, 61, 62] { #expect(bound { $0.level = CodecLevel(tenths: level) } == nil, "\(level)") }
-        #expect(bound { $0.coding.slices = 4; $0.structure.intraRefresh = true; $0.structure.temporalLayers = 3; $0.structure.bFrames = 3 } == nil)
+        for level in [10, 20, 21, 30, 31, 40, 41, 50, 51, 52, 60, 61, 62] {
+            #expect(bound { $0.level = CodecLevel(tenths: level) } == nil, "\(level)")
+        }
+        #expect(
+            bound {
+                $0.coding.slices = 4; $0.structure.intraRefresh = true; $0.structure.temporalLayers = 3; $0.structure.bFrames = 3
+            } == nil)
     }
 
     @Test func softwareChoosesHEVCOnlyForTenBits() {

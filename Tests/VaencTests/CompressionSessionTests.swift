@@ -154,7 +154,9 @@ import Vaenc
     }
 
     /// A strict session takes frames of the depth that it codes alone.
-    @Test(arguments: VideoCodec.allCases, [DeviceSelector.reference, .software]) func strictSessionsRefuseOtherDepths(_ codec: VideoCodec, _ device: DeviceSelector) throws {
+    @Test(arguments: VideoCodec.allCases, [DeviceSelector.reference, .software]) func strictSessionsRefuseOtherDepths(
+        _ codec: VideoCodec, _ device: DeviceSelector
+    ) throws {
         var strict = configuration(codec)
         (strict.strict, strict.inputFormat) = (true, .nv12)
         let session = try CompressionSession(configuration: strict, device: device) { _ in }

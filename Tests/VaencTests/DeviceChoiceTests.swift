@@ -21,16 +21,35 @@ import VAAPI
         #expect(category { try open(.reference) { $0.size = VideoSize(width: 2, height: 2) } } == .unavailable)
         #expect(category { try open(.reference) { $0.size = VideoSize(width: 16384, height: 16384) } } == .unavailable)
         #expect(category { try open(.reference) { $0.codec = .hevc } } == nil)
-        #expect(category { try open(.reference) { $0.codec = .hevc; $0.size = VideoSize(width: 8, height: 8) } } == .unavailable)
-        #expect(category { try open(.reference) { $0.codec = .hevc; $0.profile = .h264High } } == .usage)
-        #expect(category { try open(.reference) { $0.lowPower = true; $0.strict = true } } == .unavailable)
+        #expect(
+            category {
+                try open(.reference) {
+                    $0.codec = .hevc; $0.size = VideoSize(width: 8, height: 8)
+                }
+            } == .unavailable)
+        #expect(
+            category {
+                try open(.reference) {
+                    $0.codec = .hevc; $0.profile = .h264High
+                }
+            } == .usage)
+        #expect(
+            category {
+                try open(.reference) {
+                    $0.lowPower = true; $0.strict = true
+                }
+            } == .unavailable)
         #expect(category { try open(.reference) { $0.rate.qp = 99 } } == .usage)
     }
 
     /// The error of a strict session names the setting, also if the report's entry has another name.
     @Test func strictErrorsNameSettings() {
         func message(_ change: (inout EncoderConfiguration) -> Void) -> String {
-            do { try open(.reference) { change(&$0); $0.strict = true } } catch { return "\(error)" }
+            do {
+                try open(.reference) {
+                    change(&$0); $0.strict = true
+                }
+            } catch { return "\(error)" }
             return ""
         }
         #expect(message { $0.lowPower = true }.contains("`lowPower`"))
@@ -92,22 +111,32 @@ import VAAPI
         #expect(entry?.used == used)
         #expect(entry?.differs == true)
         configuration.strict = true
-        #expect(category {
-            let session = try CompressionSession(configuration: configuration, device: .reference) { _ in }
-            try session.prepare()
-        } == .unavailable)
+        #expect(
+            category {
+                let session = try CompressionSession(configuration: configuration, device: .reference) { _ in }
+                try session.prepare()
+            } == .unavailable)
     }
 
     /// A request that the mode does not use is a difference too.
     @Test func unusedRequestsAreDifferences() throws {
         for change: (inout EncoderConfiguration) -> Void in [
-            { $0.rate.bitrate = BitsPerSecond(500_000); $0.rate.rateControl = .vbr },
+            {
+                $0.rate.bitrate = BitsPerSecond(500_000); $0.rate.rateControl = .vbr
+            },
             { $0.rate.quality = 20 },
             { $0.rate.rateControl = .icq },
-            { $0.rate.qp = nil; $0.rate.quality = 20; $0.rate.rateControl = .cbr; $0.rate.bitrate = BitsPerSecond(500_000) },
+            {
+                $0.rate.qp = nil; $0.rate.quality = 20; $0.rate.rateControl = .cbr; $0.rate.bitrate = BitsPerSecond(500_000)
+            },
         ] {
             #expect(category { try open(.reference) { change(&$0) } } == nil)
-            #expect(category { try open(.reference) { change(&$0); $0.strict = true } } == .unavailable)
+            #expect(
+                category {
+                    try open(.reference) {
+                        change(&$0); $0.strict = true
+                    }
+                } == .unavailable)
         }
     }
 
@@ -121,25 +150,28 @@ import VAAPI
         #expect(session.choice.kind == (hardware ? .vaapi : .software))
         #expect((session.choice.notice == nil) == hardware)
         if !hardware {
-            #expect(category {
-                _ = try CompressionSession(configuration: configuration, device: .auto, requireHardware: true) { _ in }
-            } == .unavailable)
+            #expect(
+                category {
+                    _ = try CompressionSession(configuration: configuration, device: .auto, requireHardware: true) { _ in }
+                } == .unavailable)
         }
     }
 
     @Test func requiredHardwareExcludesSoftware() {
         var configuration = EncoderConfiguration(size: VideoSize(width: 64, height: 64))
         configuration.rate.qp = 30
-        #expect(category {
-            _ = try CompressionSession(configuration: configuration, device: .software, requireHardware: true) { _ in }
-        } == .unavailable)
+        #expect(
+            category {
+                _ = try CompressionSession(configuration: configuration, device: .software, requireHardware: true) { _ in }
+            } == .unavailable)
     }
 
     @Test func reportsListEveryDevice() throws {
         let reports = Devices.reports()
         let reference = try #require(reports.first { $0.kind == .reference })
         #expect(reference.usable)
-        #expect(reference.capabilities.filter { $0.codec == .h264 && $0.encodes }.map(\.profile.shortName) == ["Constrained Baseline", "Main", "High"])
+        #expect(
+            reference.capabilities.filter { $0.codec == .h264 && $0.encodes }.map(\.profile.shortName) == ["Constrained Baseline", "Main", "High"])
         // The reference driver is no hardware, whatever it encodes.
         #expect(!reference.isHardwareEncodeSupported(.h264))
         #expect(reports.last?.kind == .software)

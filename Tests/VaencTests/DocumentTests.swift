@@ -52,7 +52,9 @@ import Testing
         for row in rows {
             let cells = row.split(separator: "|", omittingEmptySubsequences: false).map { $0.trimmingPrefix(" ") }
             #expect(cells.count >= 4 && cells[2].count > 1, "\(row)")
-            if cells[2].hasPrefix("none") { #expect(cells[2].hasPrefix("none:") || cells[2].hasPrefix("none,") || cells[2].hasPrefix("none for") || cells[3].count > 2, "\(row)") }
+            if cells[2].hasPrefix("none") {
+                #expect(cells[2].hasPrefix("none:") || cells[2].hasPrefix("none,") || cells[2].hasPrefix("none for") || cells[3].count > 2, "\(row)")
+            }
         }
     }
 
@@ -106,7 +108,9 @@ import Testing
         let declarations = try sources(["VideoBase", "MediaFiles", "Capture", "Vaenc"])
         // In programs, PreviewWindow replaces the option.
         for name in known where !name.contains(".") && !name.contains(":") && name != "preview" {
-            let isDeclared = ["var \(name)", "let \(name)", " \(name): ", "(\(name): ", "enum \(name)", "struct \(name)", "class \(name)"].contains { declarations.contains($0) }
+            let isDeclared = ["var \(name)", "let \(name)", " \(name): ", "(\(name): ", "enum \(name)", "struct \(name)", "class \(name)"].contains {
+                declarations.contains($0)
+            }
             #expect(isDeclared, "\(name)")
         }
         let library = [

@@ -15,7 +15,8 @@ import Vaenc
     ///
     /// - Parameter report: Called before each picture; may report losses to the session.
     private func sent(
-        _ codec: VideoCodec, _ count: Int, _ change: (inout EncoderConfiguration) -> Void, report: (Int, CompressionSession) throws -> Void = { _, _ in }
+        _ codec: VideoCodec, _ count: Int, _ change: (inout EncoderConfiguration) -> Void,
+        report: (Int, CompressionSession) throws -> Void = { _, _ in }
     ) throws -> [EncodedPacket] {
         var configuration = Pictures.immediate(codec: codec)
         change(&configuration)

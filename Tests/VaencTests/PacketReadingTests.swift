@@ -17,7 +17,9 @@ import VAAPI
     /// A capacity below one is refused, and so is an invalid time.
     @Test(arguments: [0, -1, Int.min]) func wrongCapacityAndTimeAreRefused(_ number: Int) throws {
         #expect(category { _ = try self.session(capacity: number) } == .usage)
-        #expect(category { _ = try DecompressionSession(configuration: DecompressionConfiguration(codec: .h264), device: .software, capacity: number) } == .usage)
+        #expect(
+            category { _ = try DecompressionSession(configuration: DecompressionConfiguration(codec: .h264), device: .software, capacity: number) }
+                == .usage)
         let session = try session(capacity: 3)
         try Pictures.encode(0..<1, on: session)
         let time = MediaTime(value: 1, timescale: Int32(clamping: number))

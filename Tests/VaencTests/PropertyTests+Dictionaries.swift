@@ -49,7 +49,8 @@ extension PropertyTests {
     @Test func storedPropertiesRestoreTheConfiguration() throws {
         let first = try session()
         try first.set(.averageBitRate, to: BitsPerSecond(900_000))
-        try first.set(.dataRateLimits, to: [DataRateLimit(bytes: 200_000, duration: .seconds(1)), DataRateLimit(bytes: 1_000_000, duration: .seconds(6))])
+        try first.set(
+            .dataRateLimits, to: [DataRateLimit(bytes: 200_000, duration: .seconds(1)), DataRateLimit(bytes: 1_000_000, duration: .seconds(6))])
         try first.set(.regionsOfInterest, to: [RegionOfInterest(x: 1, y: 2, width: 3, height: 4, qpDelta: -5)])
         try first.set(.expectedFrameRate, to: Rational(30000, 1001))
         try first.set(.allowFrameReordering, to: false)

@@ -31,7 +31,8 @@ import VAAPI
     }
 
     /// The maximum is what libx265 opens with. A strict session accepts it if no frames are reordered.
-    @Test(arguments: [(VideoCodec.h264, 16.0), (.hevc, 8.0)]) func softwareReferencesHaveTheListedMaximum(_ codec: VideoCodec, _ most: Double) throws {
+    @Test(arguments: [(VideoCodec.h264, 16.0), (.hevc, 8.0)]) func softwareReferencesHaveTheListedMaximum(_ codec: VideoCodec, _ most: Double) throws
+    {
         let session = try session(.software, codec)
         let listed = try session.supportedProperties.first { $0.name == "ReferenceBufferCount" }
         #expect(listed?.maximum == most)
@@ -173,7 +174,10 @@ import VAAPI
         for qp in [-1, 52, 99] { #expect(category { try session.set(.qp, to: qp) } == .usage, "\(qp)") }
         try Pictures.encode(3..<6, on: session)
         let changing = try session.supportedProperties.filter(\.changesWhileRunning).map(\.name)
-        #expect(Set(changing) == ["AverageBitRate", "VBVMaxBitRate", "DataRateLimits", "QP", "MinAllowedFrameQP", "MaxAllowedFrameQP", "ExpectedFrameRate"])
+        #expect(
+            Set(changing) == [
+                "AverageBitRate", "VBVMaxBitRate", "DataRateLimits", "QP", "MinAllowedFrameQP", "MaxAllowedFrameQP", "ExpectedFrameRate",
+            ])
         for property in try session.supportedProperties where !property.changesWhileRunning {
             let before = try session.value(named: property.name)
             #expect(category { try session.set(named: property.name, to: sample(property)) } == .usage, "\(property.name)")
@@ -205,7 +209,11 @@ import VAAPI
         }
         let less = Devices.supportedProperties(report, codec: .h264, profile: .h264High)
         let missing = Set(full.map(\.name)).subtracting(less.map(\.name))
-        #expect(missing == ["AllowOpenGOP", "BPyramid", "EnableLTR", "LongTermReferences", "TemporalLayers", "RegionsOfInterest", "IntraRefresh", "QPOfBFrames", "Transform8x8"])
+        #expect(
+            missing == [
+                "AllowOpenGOP", "BPyramid", "EnableLTR", "LongTermReferences", "TemporalLayers", "RegionsOfInterest", "IntraRefresh", "QPOfBFrames",
+                "Transform8x8",
+            ])
         func maximum(_ name: String) -> Double? { less.first { $0.name == name }?.maximum }
         #expect(maximum("BFrameCount") == 0 && maximum("Slices") == 1)
         #expect(less.first { $0.name == "RateControl" }?.choices == ["cqp", "cbr", "vbr", "icq", "qvbr"])
@@ -289,9 +297,12 @@ import VAAPI
             #expect(refused { try session.set(property, to: value) }, "\(property.name) \(value)")
         }
         for rate in [1, 999] { #expect(refused { try session.set(.averageBitRate, to: BitsPerSecond(rate)) }, "\(rate)") }
-        for time in [Duration.zero, .seconds(-1), .seconds(86401), Duration(attoseconds: .min)] { #expect(refused { try session.set(.maxKeyFrameIntervalDuration, to: time) }, "\(time)") }
+        for time in [Duration.zero, .seconds(-1), .seconds(86401), Duration(attoseconds: .min)] {
+            #expect(refused { try session.set(.maxKeyFrameIntervalDuration, to: time) }, "\(time)")
+        }
         let limits = [
-            DataRateLimit(bytes: 0, duration: .seconds(1)), DataRateLimit(bytes: 10_000, duration: .seconds(0)), DataRateLimit(bytes: 10_000, duration: .seconds(-1)),
+            DataRateLimit(bytes: 0, duration: .seconds(1)), DataRateLimit(bytes: 10_000, duration: .seconds(0)),
+            DataRateLimit(bytes: 10_000, duration: .seconds(-1)),
             DataRateLimit(bytes: 10_000, duration: Duration(attoseconds: .max)), DataRateLimit(bytes: 10_000, duration: .seconds(3601)),
         ]
         for limit in limits { #expect(refused { try session.set(.dataRateLimits, to: [limit]) }, "\(limit)") }

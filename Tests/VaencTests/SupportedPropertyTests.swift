@@ -46,8 +46,16 @@ import VideoBase
         Trial("DataRateLimits", [[200_000, 1.0], [200_000, 1.0, 300_000, 2.0], [0, 1.0], [100, 0.0]], rates),
         Trial("RateControl", ["cqp", "icq", "cbr", "vbr", "qvbr", "avbr"], [{ _ in }, { $0.rate.bitrate = BitsPerSecond(1_000_000) }]),
         Trial("RateControlOwner", ["driver", "vaenc"], rates),
-        Trial("VBVBufferSize", [999, 1000, 2_000_000, 960_000_000, 1_200_000_000, 1_200_000_016, 4_000_000_000], [lowest, { $0.rate.bitrate = BitsPerSecond(1_000_000) }]),
-        Trial("VBVInitialDelayPercentage", [-1, 0, 100, 101], [{ lowest(&$0); $0.headers.hrdParameters = false }]),
+        Trial(
+            "VBVBufferSize", [999, 1000, 2_000_000, 960_000_000, 1_200_000_000, 1_200_000_016, 4_000_000_000],
+            [lowest, { $0.rate.bitrate = BitsPerSecond(1_000_000) }]),
+        Trial(
+            "VBVInitialDelayPercentage", [-1, 0, 100, 101],
+            [
+                {
+                    lowest(&$0); $0.headers.hrdParameters = false
+                }
+            ]),
         Trial("Quality", [0, 1, 51, 52]),
         Trial("QP", [-1, 0, 51, 52]),
         Trial("QPOfIFrames", [-1, 20, 52], [{ $0.rate.qp = 30 }]),

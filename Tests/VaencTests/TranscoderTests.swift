@@ -105,7 +105,9 @@ import VideoBase
             let source = try MediaInput.open("testsrc:64x48@25:60")
             defer { source.close() }
             var rated = EncoderConfiguration(encoding: source.info)
-            (rated.codec, rated.rate.rateControl, rated.rate.bitrate, rated.rate.maxBitrate) = (.h264, .vbr, BitsPerSecond(200_000), BitsPerSecond(400_000))
+            (rated.codec, rated.rate.rateControl, rated.rate.bitrate, rated.rate.maxBitrate) = (
+                .h264, .vbr, BitsPerSecond(200_000), BitsPerSecond(400_000)
+            )
             var constant = EncoderConfiguration(encoding: source.info)
             (constant.codec, constant.rate.qp) = (.h264, 30)
             var options = Transcoder.Options()
@@ -120,7 +122,9 @@ import VideoBase
             // Alone, the first one follows the change, and keeps the maximum that was requested.
             let result = try Transcoder(source, outputs: [outputs[0]], options: options).run()
             let maximum = result.outputs[0].effective.first { $0.option == "maxBitrate" }
-            #expect(result.outputs[0].counts.encoded == 60 && maximum?.differs == false && maximum?.asked?.contains("400000") == true, "\(maximum as Any)")
+            #expect(
+                result.outputs[0].counts.encoded == 60 && maximum?.differs == false && maximum?.asked?.contains("400000") == true, "\(maximum as Any)"
+            )
         }
     }
 
@@ -223,7 +227,9 @@ import VideoBase
             #expect(category { _ = try Transcoder(input: film, output: film, overwrite: true) } == .usage)
             #expect(category { _ = try Transcoder(input: film, output: folder + "/a.xyz") } == .usage)
             #expect(category { _ = try Transcoder(input: film, output: folder + "/a.h264") { $0.codec = .hevc } } == .usage)
-            #expect(category { _ = try Transcoder(input: film, output: folder + "/a.mp4") { $0.size = VideoSize(width: 80, height: 48) }.run() } == .usage)
+            #expect(
+                category { _ = try Transcoder(input: film, output: folder + "/a.mp4") { $0.size = VideoSize(width: 80, height: 48) }.run() } == .usage
+            )
             #expect(category { _ = try Transcoder(input: film, output: folder + "/a.mp4") { $0.frameRate = Rational(50) }.run() } == .usage)
             #expect(category { _ = try Transcoder(input: folder + "/none.mp4", output: folder + "/a.mp4") } == .noInput)
             let source = try MediaInput.open("testsrc:64x48@25:2")

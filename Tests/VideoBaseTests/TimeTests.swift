@@ -92,7 +92,9 @@ import VideoBase
                     let earlier = MediaTime(value: Int64(value), timescale: Int32(scale)).earlier(byPictures: Int64(count), of: rate)
                     // The expected value is value/scale − count·denominator/numerator, with a common denominator.
                     let expected = Int128(value * rate.numerator - count * rate.denominator * scale)
-                    #expect(Int128(earlier.value) * Int128(scale * rate.numerator) == expected * Int128(earlier.timescale), "\(value)/\(scale) \(count) \(rate)")
+                    #expect(
+                        Int128(earlier.value) * Int128(scale * rate.numerator) == expected * Int128(earlier.timescale),
+                        "\(value)/\(scale) \(count) \(rate)")
                 }
             }
         }

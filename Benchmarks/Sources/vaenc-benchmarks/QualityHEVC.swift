@@ -92,7 +92,7 @@ extension Quality {
                             "-s", "\(width)x\(height)", "-i", raw, "-c:v", "libx265", "-preset", "ultrafast", "-tune",
                             "psnr", "-x265-params", "\(x265Structure):qp=28", "-f", "hevc",
                             "-y", folder + "/b.h265",
-                        ]),
+                        ])
                 ], rounds: 5)
             let speeds = costs.map { frames / median($0.cpu) }
             return [

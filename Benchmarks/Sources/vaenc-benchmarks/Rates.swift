@@ -147,8 +147,7 @@ enum Rates {
     }
 
     /// Returns the luma PSNR over all frames in dB, as ffmpeg computes it.
-    private static func psnr(_ stream: String, _ raw: String, _ rate: String, _ coding: Coding) throws -> Double
-    {
+    private static func psnr(_ stream: String, _ raw: String, _ rate: String, _ coding: Coding) throws -> Double {
         let result = try ProcessRunner.run(
             "ffmpeg",
             [

@@ -100,10 +100,11 @@ package struct H264Follower: StreamFollower {
         do {
             let header = try H264SliceHeader(
                 &reader, unit: unit, pictureSet: { pictures[$0] }, sequenceSet: { sequences[$0] })
-            let starts = picture.first.map {
-                header.redundant_pic_cnt == 0
-                    && header.startsPicture(after: $0, pic_order_cnt_type: active(header)?.pic_order_cnt_type ?? 0)
-            } ?? true
+            let starts =
+                picture.first.map {
+                    header.redundant_pic_cnt == 0
+                        && header.startsPicture(after: $0, pic_order_cnt_type: active(header)?.pic_order_cnt_type ?? 0)
+                } ?? true
             if starts, picture.hasSlice { startPicture() }
             picture.hasSlice = true
             if header.first_mb_in_slice == 0 { picture.hasFirstSlice = true }
@@ -112,7 +113,8 @@ package struct H264Follower: StreamFollower {
                 picture.sequenceSet = active(header)
                 picture.isIDR = header.isIDR
                 picture.isReference = header.nal_ref_idc != 0
-            } else if let last = picture.slices.last, header.redundant_pic_cnt == 0, !header.hasLists(of: last), picture.slices.count < Self.listLimit {
+            } else if let last = picture.slices.last, header.redundant_pic_cnt == 0, !header.hasLists(of: last), picture.slices.count < Self.listLimit
+            {
                 picture.slices.append(header)
             }
             return .slice(startsPicture: starts, fault: nil)

@@ -190,7 +190,8 @@ struct H264StreamReader: ByteStreamReader {
             let rate = Double(sps.macroblocksPerFrame) / (2 * timing.tick)
             if rate > Double(limits.maxMBPS) * 1.0001 {
                 report(
-                    .level, "there are \(Int(clamping: rate)) macroblocks a second, but \(name) allows "
+                    .level,
+                    "there are \(Int(clamping: rate)) macroblocks a second, but \(name) allows "
                         + "\(limits.maxMBPS)")
             }
         }
@@ -209,7 +210,8 @@ struct H264StreamReader: ByteStreamReader {
             if size > frames { report(.level, "max_dec_frame_buffering is \(size), but \(name) allows \(frames)") }
             if size < sps.max_num_ref_frames || size < restriction.max_num_reorder_frames {
                 report(
-                    .pictureBuffer, "max_dec_frame_buffering is \(size), less than the number of references or "
+                    .pictureBuffer,
+                    "max_dec_frame_buffering is \(size), less than the number of references or "
                         + "reordered frames")
             }
         }

@@ -71,7 +71,8 @@ struct LostReferences {
             return entries.joined().contains(where: isMissing) ? .possible : .none
         }
         // The initial lists of B slices have no missing frames, so that all later entries are shifted.
-        let isShifted = slice.slice_type == .b && buffer.shortTerm.contains(where: \.isNonExisting)
+        let isShifted =
+            slice.slice_type == .b && buffer.shortTerm.contains(where: \.isNonExisting)
             && zip(slice.modifications, entries).contains { $0?.count ?? 0 < $1.count }
         return isShifted || !lists.faults.isEmpty || entries.joined().contains(where: isMissing) ? .certain : .none
     }

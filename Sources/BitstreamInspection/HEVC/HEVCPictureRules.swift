@@ -172,7 +172,8 @@ struct HEVCPictureRules {
             let lower = lastBelow[min(entry.temporalID, 6)]
             if sps.sps_temporal_id_nesting_flag, lower > entry.frame {
                 fault(
-                    entry, "although sub-layers are nested and picture \(lower) of sub-layer \(layers[lower]) is "
+                    entry,
+                    "although sub-layers are nested and picture \(lower) of sub-layer \(layers[lower]) is "
                         + "between")
             }
         }

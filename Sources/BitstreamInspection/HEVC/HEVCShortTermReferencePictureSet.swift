@@ -56,8 +56,7 @@ package struct HEVCShortTermReferencePictureSet: Sendable, Hashable {
 
     /// Predicts the set from another one (inter_ref_pic_set_prediction_flag 1). The candidates are the pictures of
     /// `source` and the picture that `source` belongs to; `delta` (deltaRps) is added to the difference of each.
-    private mutating func predict(_ reader: inout BitReader, from source: HEVCShortTermReferencePictureSet, delta: Int)
-    {
+    private mutating func predict(_ reader: inout BitReader, from source: HEVCShortTermReferencePictureSet, delta: Int) {
         // The syntax contains the candidates in this order: S0, S1, and the picture of the source set (difference 0).
         var moved: [Entry] = []
         for index in 0...source.count {

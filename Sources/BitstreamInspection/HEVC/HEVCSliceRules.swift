@@ -20,7 +20,7 @@ enum HEVCSliceRules {
         check("pic_output_flag") { $0.pic_output_flag == first.pic_output_flag }
         check("no_output_of_prior_pics_flag") { $0.no_output_of_prior_pics_flag == first.no_output_of_prior_pics_flag }
         check("slice_pic_order_cnt_lsb") { $0.slice_pic_order_cnt_lsb == first.slice_pic_order_cnt_lsb }
-        check("their reference picture sets") { 
+        check("their reference picture sets") {
             $0.shortTermSet == first.shortTermSet && $0.longTermReferences == first.longTermReferences
         }
         check("slice_temporal_mvp_enabled_flag") {
@@ -75,8 +75,11 @@ enum HEVCSliceRules {
                 let isInOneTile = scan.tile(start) == scan.tile(end - 1)
                 if !isInOneTile, !scan.isTileStart(start) || !scan.isTileStart(end) {
                     faults.append(
-                        (.syntax, "\(what) from \(start) to \(end) in tile scan covers only a part of one tile, and "
-                            + "also other tiles"))
+                        (
+                            .syntax,
+                            "\(what) from \(start) to \(end) in tile scan covers only a part of one tile, and "
+                                + "also other tiles"
+                        ))
                 }
             }
         }

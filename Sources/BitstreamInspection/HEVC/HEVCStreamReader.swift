@@ -207,7 +207,8 @@ struct HEVCStreamReader: ByteStreamReader {
         let room = nal.payload.count - 2 - header.byteCount
         if room <= header.entry_point_offset.reduce(0, +) {
             report(
-                .syntax, "entry points cover \(header.entry_point_offset.reduce(0, +)) bytes, but the slice data has "
+                .syntax,
+                "entry points cover \(header.entry_point_offset.reduce(0, +)) bytes, but the slice data has "
                     + "\(room) bytes")
         }
         unit?.slices.append(HEVCFrame.Slice(header: header, nalUnit: index))

@@ -52,9 +52,10 @@ final class VideoNode {
 
     func failure(_ call: String, _ code: Int32) -> VaencError {
         switch code {
-        case ENODEV, ENXIO: VaencError(
-            .deviceFailed, "the camera \(path) was disconnected (\(call))",
-            remedy: "check its cable")
+        case ENODEV, ENXIO:
+            VaencError(
+                .deviceFailed, "the camera \(path) was disconnected (\(call))",
+                remedy: "check its cable")
         case EBUSY:
             VaencError(
                 .unavailable, "the camera \(path) is in use (\(call))",

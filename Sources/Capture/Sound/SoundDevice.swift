@@ -34,7 +34,12 @@ import VideoBase
         vaenc_silence_alsa()
         // Mono microphones reject two channels, and some devices reject settings that they do not support.
         let attempts: [[(String, String)]] =
-            isImmediate ? [[]] : [[("channels", "1")], [("channels", "2")], [("channels", "1"), ("sample_rate", "44100")], [("channels", "2"), ("sample_rate", "44100")]]
+            isImmediate
+            ? [[]]
+            : [
+                [("channels", "1")], [("channels", "2")], [("channels", "1"), ("sample_rate", "44100")],
+                [("channels", "2"), ("sample_rate", "44100")],
+            ]
         var code: Int32 = -1
         _ = LibAV.takeLog()
         for options in attempts {
@@ -71,9 +76,10 @@ import VideoBase
     private static func failure(_ name: String, code: Int32, av: UnsafePointer<VaencLibAV>) -> VaencError {
         let words = unsafe LibAV.message(code, av)
         switch vaenc_errno_of(code) {
-        case EACCES, EPERM: return VaencError(
-            .noPermission, "no permission to use the sound device \(name)",
-            remedy: "add yourself to the group audio, and log in again")
+        case EACCES, EPERM:
+            return VaencError(
+                .noPermission, "no permission to use the sound device \(name)",
+                remedy: "add yourself to the group audio, and log in again")
         case EBUSY:
             return VaencError(
                 .unavailable, "the sound device \(name) is in use",

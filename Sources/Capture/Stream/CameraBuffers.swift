@@ -65,7 +65,7 @@ import VideoBase
     }
 
     deinit {
-        for unsafe mapping in unsafe mappings { unsafe v4l2_munmap(mapping.baseAddress, mapping.count) }
+        for unsafemapping in unsafe mappings { unsafe v4l2_munmap(mapping.baseAddress, mapping.count) }
         dropExports()
     }
 

@@ -29,10 +29,14 @@ public final class CameraStream: Sendable {
         let started = DedicatedThread.start("vaenc-camera") { StreamThread.run(path, request: request, link: link, wake: wake) }
         guard started else { throw VaencError.noThread("for the camera \(path)") }
         let limit = UInt64(clamping: max(request.openTimeout, .milliseconds(100)).wholeNanoseconds)
-        guard let info = try link.wait(atMostNanoseconds: limit, { link in
-            if case .failed(let error)? = link.end { throw error }
-            return link.info
-        }) else {
+        guard
+            let info = try link.wait(
+                atMostNanoseconds: limit,
+                { link in
+                    if case .failed(let error)? = link.end { throw error }
+                    return link.info
+                })
+        else {
             link.withLock { $0.isClosing = true }
             wake.wake()
             throw VaencError(

@@ -40,8 +40,7 @@ package final class DeviceScaler: Sendable {
         let display = device.display
         self.device = device
         self.output = output
-        processor = try display.watch.run("creating the video processor", on: "\(output.size) pictures", scale: .setUp)
-        {
+        processor = try display.watch.run("creating the video processor", on: "\(output.size) pictures", scale: .setUp) {
             guard try VideoProcessor.isOffered(by: display) else {
                 throw VaencError(.unavailable, "\(display.vendor) has no video processor")
             }
@@ -82,8 +81,10 @@ package final class DeviceScaler: Sendable {
         let (display, output, processor) = (device.display, output, processor)
         let known = pool.free.withLock { $0?.popLast() }
         let target = try display.watch.run("vaEndPicture", on: "a picture to be scaled", scale: .wait) {
-            let target = try known ?? Surface.make(
-                display, count: 1, size: output.surface, format: output.format, usage: [.processingOutput, .encoder])[0]
+            let target =
+                try known
+                ?? Surface.make(
+                    display, count: 1, size: output.surface, format: output.format, usage: [.processingOutput, .encoder])[0]
             var part = parts.source ?? VideoRectangle(source.size)
             (part.x, part.y) = (part.x + source.visible.x, part.y + source.visible.y)
             var parameters = ProcessingParameters(

@@ -15,7 +15,8 @@ extension SettingsResolver {
         var rate = RateSettings()
         rate.minQP = asked.rate.minQP
         rate.maxQP = asked.rate.maxQP
-        rate.quality = (asked.rate.quality ?? EncoderConfiguration.standardQuality).clamped(to: max(asked.rate.minQP ?? 1, 1)...max(asked.rate.maxQP ?? 51, 1))
+        rate.quality = (asked.rate.quality ?? EncoderConfiguration.standardQuality).clamped(
+            to: max(asked.rate.minQP ?? 1, 1)...max(asked.rate.maxQP ?? 51, 1))
         (rate.mode, rate.controller) = try chooseMode(wanted, limits)
         if rate.mode == .cqp || rate.mode == .icq {
             reportUnused(rate.mode)

@@ -100,7 +100,8 @@ extension SettingsResolver {
         }
         if isLive, asked.structure.bFrames == nil {
             reasons.bFrames =
-                reasons.bFrames ?? "off by default with \(structure.temporalLayers > 1 ? "temporal layers" : "long-term references"), because B frames add delay"
+                reasons.bFrames
+                ?? "off by default with \(structure.temporalLayers > 1 ? "temporal layers" : "long-term references"), because B frames add delay"
         }
         if structure.bFrames < 2 { reasons.pyramid = reasons.pyramid ?? "a pyramid needs two B frames" }
         if structure.temporalLayers == 2 { reasons.pyramid = reasons.pyramid ?? "two temporal layers" }

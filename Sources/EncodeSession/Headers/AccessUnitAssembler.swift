@@ -67,7 +67,7 @@ struct AccessUnitAssembler: Sendable {
                 .deviceFailed, "the driver returned \(bytes.count) bytes without a slice",
                 remedy:
                     "update the driver, use `rateController` vaenc if the driver controls the rate, or use "
-                        + "`device: .software`")
+                    + "`device: .software`")
         }
         // The slices refer to the driver's parameter sets.
         if !sets.isEmpty { parameterSets = adapter.adopting(sets, into: parameterSets) }

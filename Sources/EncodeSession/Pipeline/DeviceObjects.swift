@@ -30,9 +30,11 @@ struct DeviceObjects: Sendable {
             entryPoint: limits.entryPoint, attributes: attributes)
         // One input is filled while the others are in the device, wait for a later frame, or are kept until a frame
         // shown before them is delivered.
-        inputs = try kept ?? Surface.make(
-            display, count: settings.asyncDepth + 1 + settings.structure.bFrames * 2, size: settings.grid.coded,
-            format: settings.pixelFormat)
+        inputs =
+            try kept
+            ?? Surface.make(
+                display, count: settings.asyncDepth + 1 + settings.structure.bFrames * 2, size: settings.grid.coded,
+                format: settings.pixelFormat)
         reconstructions = try Surface.make(
             display, count: settings.structure.slotCount, size: settings.grid.coded, format: settings.pixelFormat)
         let context = try Context(

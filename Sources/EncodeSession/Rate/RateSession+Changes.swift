@@ -42,7 +42,9 @@ extension RateSession {
             }
             (state.qps, state.requestedQPs) = (qps, requestedQPs)
             state.changes.merge(change)
-            if new.maxBitrate > state.rate.maxBitrate || new.mode == .cbr && new.maxBitrate != state.rate.maxBitrate || new.vbvSize > state.rate.vbvSize || state.frameRateIsNew {
+            if new.maxBitrate > state.rate.maxBitrate || new.mode == .cbr && new.maxBitrate != state.rate.maxBitrate
+                || new.vbvSize > state.rate.vbvSize || state.frameRateIsNew
+            {
                 state.keepsHRD = false
             }
             if new != state.rate { state.isNew = true }

@@ -40,7 +40,7 @@ extension Supervisor {
     private func readableCopy(of buffer: any PixelBuffer) throws -> InputBuffer.Contents? {
         guard buffer is SurfaceBuffer else { return try copy(of: buffer) }
         for _ in 0..<2 {
-            do { return try copy(of: buffer) } catch where error is VAError && error.isDeviceFault {
+            do { return try copy(of: buffer) } catch  where error is VAError && error.isDeviceFault {
                 try state.withLock { try $0.throwIfEnded() }
             }
         }

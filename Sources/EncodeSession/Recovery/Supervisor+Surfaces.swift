@@ -20,7 +20,7 @@ extension Supervisor {
             guard let (input, pool) = try processed(provided) else { return nil }
             return TakenFrame(
                 index: 0, input: input, pool: pool, source: provided, timing: timing, taken: taken, options: options)
-        } catch where (try? check(provided)) != nil {
+        } catch  where (try? check(provided)) != nil {
             return nil
         }
     }

@@ -66,7 +66,9 @@ public final class StreamConversion: Sendable {
         let head = try reader.peek(4096)
         if head.isEmpty { throw bad("the input is empty", remedy: "use a stream that contains NAL units") }
         let kind = StreamKind(head: head, byteCount: reader.length)
-        if kind == nil, options.input == nil || options.input == .annexB, options.record == nil, head.starts(with: [0, 0, 1]) || head.starts(with: [0, 0, 0, 1]) {
+        if kind == nil, options.input == nil || options.input == .annexB, options.record == nil,
+            head.starts(with: [0, 0, 1]) || head.starts(with: [0, 0, 0, 1])
+        {
             throw bad(
                 "the first NAL unit is neither H.264 nor HEVC", remedy: "encode the input with `Transcoder`")
         }
@@ -126,7 +128,7 @@ public final class StreamConversion: Sendable {
             "the input begins neither with a start code nor with the length of a NAL unit",
             remedy:
                 "set its framing (`StreamConversion.Options.input`), or extract the stream from its container with "
-                    + "`Remuxer.run`")
+                + "`Remuxer.run`")
     }
 
     private func record(of sets: [[UInt8]], _ codec: VideoCodec?) throws -> [UInt8] {

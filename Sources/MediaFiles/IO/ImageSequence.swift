@@ -83,7 +83,9 @@ struct ImageSequence: Sendable {
                     rest = rest.dropFirst(digits.count)
                     guard let conversion = rest.popFirst() else { return nil }
                     if conversion == UInt8(ascii: "d"), !hasNumber {
-                        guard let count = digits.isEmpty ? 0 : Int(String(decoding: digits, as: UTF8.self)), count <= ImageSequence.widthLimit else { return nil }
+                        guard let count = digits.isEmpty ? 0 : Int(String(decoding: digits, as: UTF8.self)), count <= ImageSequence.widthLimit else {
+                            return nil
+                        }
                         (width, hasNumber) = (count, true)
                         continue
                     }

@@ -15,14 +15,14 @@ enum SystemError {
         return switch code {
         case ENOENT where isLink(name), ELOOP where isLink(name):
             VaencError(.noInput, "\(name) is a link that leads nowhere", remedy: "correct the link, or name the file itself")
-        case ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP: 
+        case ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP:
             VaencError(
                 .noInput, "there is no file \(name)", remedy: FileName.prefixAdvice(name) ?? "check its name and folder")
         case EACCES, EPERM:
             VaencError(.noPermission, "no permission to read \(name)", remedy: "check its access rights with ls -l")
         case EBADF: VaencError(.inputOutput, "\(name) is closed", remedy: "connect a pipe or a file to it, or name a file")
         case EISDIR: VaencError(.badInput, "\(name) is a folder", remedy: "name a file in it")
-        default: 
+        default:
             VaencError(
                 .inputOutput, "reading \(name) failed (\(text(code)))", remedy: "check the disk or the connection")
         }

@@ -61,11 +61,12 @@ extension InputContext {
     /// description in every packet. libavformat has already read the stream's rate from that packet, so it is near the
     /// beginning.
     func readSoundConfigurations() throws {
-        var missing = Set((0..<Int(unsafe context.pointee.nb_streams)).filter { index in
-            let parameters = unsafe context.pointee.streams[index]!.pointee.codecpar!
-            return unsafe parameters.pointee.codec_id == AV_CODEC_ID_AAC && parameters.pointee.extradata_size == 0
-                && parameters.pointee.sample_rate > 0
-        })
+        var missing = Set(
+            (0..<Int(unsafe context.pointee.nb_streams)).filter { index in
+                let parameters = unsafe context.pointee.streams[index]!.pointee.codecpar!
+                return unsafe parameters.pointee.codec_id == AV_CODEC_ID_AAC && parameters.pointee.extradata_size == 0
+                    && parameters.pointee.sample_rate > 0
+            })
         while !missing.isEmpty, ahead.count < Self.aheadLimit {
             try readAhead()
             guard case .packet(let one, _)? = ahead.last else { return }

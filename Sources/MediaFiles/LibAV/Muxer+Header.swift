@@ -223,7 +223,9 @@ extension Muxer {
         guard format == "mpegts" || format == "hls" else { return }
         let tags = unsafe MediaMetadata.tags(context!.pointee.metadata, av)
         let fitting = ServiceNames.fitting(tags)
-        guard unsafe MediaMetadata.set(zip(tags, fitting).filter { $0 != $1 }.map(\.1), in: &context!.pointee.metadata, av) else { throw Self.noMemory }
+        guard unsafe MediaMetadata.set(zip(tags, fitting).filter { $0 != $1 }.map(\.1), in: &context!.pointee.metadata, av) else {
+            throw Self.noMemory
+        }
     }
 
     /// Sets the handler name to the track's title. MP4 and QuickTime store a track's title only there.

@@ -43,7 +43,8 @@ public struct PictureSimilarity: Sendable, Hashable {
         for plane in 0..<3 {
             let planeSize = plane == 0 ? size : chroma
             samples[plane] = planeSize.width * planeSize.height
-            sums[plane] += unsafe isDeep
+            sums[plane] +=
+                unsafe isDeep
                 ? Self.mean(Samples<UInt16>(a, plane), against: Samples<UInt16>(b, plane), size: planeSize, peak: 1023)
                 : Self.mean(Samples<UInt8>(a, plane), against: Samples<UInt8>(b, plane), size: planeSize, peak: 255)
         }

@@ -217,9 +217,10 @@ import VideoBase
         if let entry = untimedPictures.entry { try record.add(entry) }
         let muxer = output.muxer
         if muxer.movedCount > 0 {
-            try record.add(EffectiveEntry(
-                option: "times", asked: "as in the input", used: "\(muxer.movedCount) packet\(muxer.movedCount == 1 ? "" : "s") a little later",
-                why: "the input has two packets of one stream at the same time"))
+            try record.add(
+                EffectiveEntry(
+                    option: "times", asked: "as in the input", used: "\(muxer.movedCount) packet\(muxer.movedCount == 1 ? "" : "s") a little later",
+                    why: "the input has two packets of one stream at the same time"))
         }
         for (outputIndex, why) in muxer.leftOut {
             guard let index = tracks.firstIndex(where: { $0?.outputIndex == outputIndex }), let track = tracks[index] else { continue }
@@ -228,16 +229,18 @@ import VideoBase
         }
         for (index, track) in tracks.enumerated() {
             guard let track, track.form.hasChangedSound else { continue }
-            try record.add(EffectiveEntry(
-                option: track.track.name(of: index), asked: "as in the input", used: "with the sampling rate and channels of its beginning",
-                why: "they change in the input, and this container describes them once; `Transcoder` can encode the sound"))
+            try record.add(
+                EffectiveEntry(
+                    option: track.track.name(of: index), asked: "as in the input", used: "with the sampling rate and channels of its beginning",
+                    why: "they change in the input, and this container describes them once; `Transcoder` can encode the sound"))
         }
         let hasChangedSets = tracks.contains { $0?.form.hasChangedSets == true }
         if hasChangedSets, muxer.isFragmented {
             // The sample entry is written already.
-            try record.add(EffectiveEntry(
-                option: "parameter sets", asked: "in the header only", used: "also in samples",
-                why: "they change in the input; some players read only those of the header"))
+            try record.add(
+                EffectiveEntry(
+                    option: "parameter sets", asked: "in the header only", used: "also in samples",
+                    why: "they change in the input; some players read only those of the header"))
         }
         do { try muxer.writeTrailer() } catch let error as VaencError
             where untimedPictures.areCopied && error.category == .badInput

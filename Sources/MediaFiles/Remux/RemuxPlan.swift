@@ -25,7 +25,8 @@ struct RemuxPlan {
         var counts: [MediaTrack.Kind: Int] = [:]
         var copied: [StreamMetadata] = []
         let tags = unsafe MediaMetadata.tags(input.context.pointee.metadata, av)
-        timeCode = all.enumerated().lazy.compactMap { $1.kind == .video ? $1.metadata(index: $0).timeCode : nil }.first
+        timeCode =
+            all.enumerated().lazy.compactMap { $1.kind == .video ? $1.metadata(index: $0).timeCode : nil }.first
             ?? StreamMetadata(index: 0, kind: .data, tags: tags, disposition: 0).timeCode
         for (index, stored) in all.enumerated() {
             var stream = RemuxReport.Stream(index: index, kind: stored.kind, codec: stored.codecName)
@@ -100,7 +101,9 @@ struct RemuxPlan {
             return names.count > 1 ? "\(names.dropLast().joined(separator: ", ")) or \(names[names.count - 1])" : names.first
         }
         let encode = isSurplus ? "`Transcoder`, which drops the additional stream" : "`Transcoder`"
-        if let whole = formats(for: media + all.filter { $0.kind == .subtitle }) { return "use \(whole), which can contain the whole input, or \(encode)" }
+        if let whole = formats(for: media + all.filter { $0.kind == .subtitle }) {
+            return "use \(whole), which can contain the whole input, or \(encode)"
+        }
         return formats(for: media).map { "use \($0), which can contain all pictures and sound, or \(encode)" } ?? "use \(encode)"
     }
 

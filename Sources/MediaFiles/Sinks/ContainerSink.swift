@@ -74,7 +74,7 @@ final class ContainerSink: PacketSink {
             guard format.holds(description.codec) else {
                 throw VaencError(
                     .usage, "\(format.rawValue) cannot contain \(description.codec.rawValue)",
-                remedy: "use another codec or format")
+                    remedy: "use another codec or format")
             }
             try Validation.validate(frameRate: description.frameRate)
             guard description.size.isWithinLimits else {
@@ -187,7 +187,8 @@ final class ContainerSink: PacketSink {
             let isDelimited = format == .ts && description.codec.needsTransportDelimiters
             let delimiter = isDelimited ? TransportDelimiter.missing(from: packet.bytes.span) : nil
             let sample = try TrackPacket(
-                packet.bytes, lengthPrefixing: units, behind: delimiter ?? [], presentation: packet.presentation - origin, decode: packet.decode - origin, duration: duration,
+                packet.bytes, lengthPrefixing: units, behind: delimiter ?? [], presentation: packet.presentation - origin,
+                decode: packet.decode - origin, duration: duration,
                 isKey: isKey, timescale: muxer.timescale(of: 0))
             try muxer.write(sample, track: 0, origin: .zero)
         }

@@ -97,7 +97,9 @@ extension OutputFormat {
                 ("hls_fmp4_init_filename", segments.initialName),
             ]
             // The playlist lists complete segments only, and all from the first one on.
-            return names + [("hls_time", "\(Self.segmentSeconds)"), ("hls_list_size", "0"), ("hls_playlist_type", "event"), ("hls_flags", "+temp_file")]
+            return names + [
+                ("hls_time", "\(Self.segmentSeconds)"), ("hls_list_size", "0"), ("hls_playlist_type", "event"), ("hls_flags", "+temp_file"),
+            ]
         case .annexb, .avcc, .ts: return []
         }
     }

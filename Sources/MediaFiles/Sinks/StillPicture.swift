@@ -95,7 +95,9 @@ public final class StillPicture {
                 unsafe frame.pointee.height = context.pointee.height
                 unsafe frame.pointee.quality = context.pointee.global_quality
                 unsafe (frame.pointee.data.0, frame.pointee.data.1, frame.pointee.data.2) = unsafe (view.data[0], view.data[1], view.data[2])
-                unsafe (frame.pointee.linesize.0, frame.pointee.linesize.1, frame.pointee.linesize.2) = unsafe (view.strides[0], view.strides[1], view.strides[2])
+                unsafe (frame.pointee.linesize.0, frame.pointee.linesize.1, frame.pointee.linesize.2) = unsafe (
+                    view.strides[0], view.strides[1], view.strides[2]
+                )
                 code = unsafe av.pointee.avcodec_send_frame!(context, frame)
             }
             if code >= 0 { code = unsafe av.pointee.avcodec_send_frame!(context, nil) }

@@ -146,7 +146,8 @@ public final class AudioTranscoder {
     ///   all channels, for an invalid time, and after `finish`.
     public func write(_ bytes: [UInt8], at time: MediaTime) throws -> [TrackPacket] {
         guard let pcm, bytes.count % pcm.frameBytes == 0 else {
-            throw VaencError(.usage, "\(bytes.count) bytes are not complete samples of all channels",
+            throw VaencError(
+                .usage, "\(bytes.count) bytes are not complete samples of all channels",
                 remedy: "use a multiple of \(pcm?.frameBytes ?? 1) bytes")
         }
         guard time.isInRange else {

@@ -32,7 +32,8 @@ public import VideoBase
     ///   - leading: The bytes before `bytes`, if `units` is nil.
     /// - Throws: If there is no memory.
     package convenience init(
-        _ bytes: [UInt8], lengthPrefixing units: [Range<Int>]? = nil, behind leading: [UInt8] = [], presentation: MediaTime, decode: MediaTime? = nil, duration: MediaTime, isKey: Bool = true,
+        _ bytes: [UInt8], lengthPrefixing units: [Range<Int>]? = nil, behind leading: [UInt8] = [], presentation: MediaTime, decode: MediaTime? = nil,
+        duration: MediaTime, isKey: Bool = true,
         timescale: Int32
     ) throws {
         let av = unsafe try LibAV.load([.codec])

@@ -44,7 +44,8 @@ extension SourceInfo {
     ///   - keepsMetadata: Whether the output should have tags and chapters.
     ///   - kinds: The kinds of streams that the output should have.
     public func missing(
-        in format: OutputFormat, codec: VideoCodec? = nil, keepsMetadata: Bool = true, kinds: Set<MediaTrack.Kind> = [.video, .audio, .subtitle, .data, .attachment]
+        in format: OutputFormat, codec: VideoCodec? = nil, keepsMetadata: Bool = true,
+        kinds: Set<MediaTrack.Kind> = [.video, .audio, .subtitle, .data, .attachment]
     ) -> [EffectiveEntry] {
         let hasTimeCode = leftOutTimeCode != nil || metadata.timeCode != nil
         let streams = unreadStreams.filter { stream in

@@ -194,7 +194,8 @@ extension DriverQuirk {
         symptom: "an HEVC picture fails if it has a packed message before its slices and no other packed header",
         source: "Mesa 25.0.7, run on a faked kernel")
     package static let noSliceHeaders = DriverQuirk(
-        .radeonsi, versions: "22.3 and 24.0", symptom: """
+        .radeonsi, versions: "22.3 and 24.0",
+        symptom: """
             no packed slice header is accepted, VACodedBufferSegment.status is unset, and all pictures take the QP of the first \
             picture's pic_init_qp
             """,
@@ -215,7 +216,8 @@ extension DriverQuirk {
         symptom: "HEVC codes widths in steps of 64, and reports this only from VA-API 1.21 on",
         source: "obs-studio issue 10953")
     package static let derivesPartOfSurfaces = DriverQuirk(
-        .radeonsi, versions: "22", endsBefore: 25, symptom: """
+        .radeonsi, versions: "22", endsBefore: 25,
+        symptom: """
             vaDeriveImage maps no NV12 surface. If the GPU has its own memory (seen on Navi 10), a P010 surface is mapped as a \
             copy of the luma plane only, and writes to the chroma plane corrupt the memory behind it
             """,

@@ -49,7 +49,7 @@ internal import VideoBase
         }
         try display.check(status, call: "vaQuerySurfaceAttributes", object: "\(profile)/\(entryPoint)")
         var result = SurfaceCapabilities()
-        for unsafe attribute in unsafe list.prefix(Int(count)) {
+        for unsafeattribute in unsafe list.prefix(Int(count)) {
             // SAFETY: The attributes that are read here are integers, whatever `value.type` contains.
             let value = unsafe attribute.value.value.i
             switch unsafe attribute.type {

@@ -66,7 +66,7 @@ public struct DecodeBackend: Sendable, Hashable {
         var failure: (any Error)?
         for open in try displays(selector) {
             let display: Display
-            do { display = try open() } catch where selector == .auto {
+            do { display = try open() } catch  where selector == .auto {
                 why.append("\(error)")
                 continue
             }

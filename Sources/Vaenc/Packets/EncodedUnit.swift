@@ -32,10 +32,12 @@ final class UnitSplitter: Sendable {
         case .success(var packet):
             let units = packet.units
             let sets = units.filter { NALUnitKind(of: $0, packet.codec).isParameterSet }
-            if !sets.isEmpty, latestSets.withLock({ old in
-                defer { old = sets }
-                return old != sets
-            }) {
+            if !sets.isEmpty,
+                latestSets.withLock({ old in
+                    defer { old = sets }
+                    return old != sets
+                })
+            {
                 handler(.success(.parameterSets(sets)))
             }
             let rest = units.filter { !NALUnitKind(of: $0, packet.codec).isParameterSet }

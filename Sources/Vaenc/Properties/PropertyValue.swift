@@ -257,7 +257,8 @@ extension DataRateLimit: PropertyElement {
     static var listKind: PropertyKind { .dataRateLimits }
     static var fieldCount: Int { 2 }
     init?(fields: [Double?]) {
-        guard fields.count == 2, let bytes = fields[0].flatMap(Int.init(exactly:)), let time = fields[1].flatMap(Duration.init(clampedSeconds:)) else {
+        guard fields.count == 2, let bytes = fields[0].flatMap(Int.init(exactly:)), let time = fields[1].flatMap(Duration.init(clampedSeconds:))
+        else {
             return nil
         }
         self.init(bytes: bytes, duration: time)

@@ -274,7 +274,9 @@ extension SessionProperty where Value == Int {
     }
     /// The speed preset: 1 is the best quality, 7 the fastest. Default: the driver's default; 4 in software; 7 with
     /// `realTime`.
-    public static var preset: Self { Self("Preset", \.coding.preset) { $0.hasPresets ? .whole(SettingRange.preset) : nil }.within(SettingRange.preset) }
+    public static var preset: Self {
+        Self("Preset", \.coding.preset) { $0.hasPresets ? .whole(SettingRange.preset) : nil }.within(SettingRange.preset)
+    }
     /// The maximum distance from an intra picture to the next, 1…2³¹ − 1 frames. Default:
     /// `maxKeyFrameIntervalDuration`, or 5 seconds.
     public static var maxKeyFrameInterval: Self {
@@ -321,7 +323,9 @@ extension SessionProperty where Value == Int {
             check: { depth, _ in try Validation.validate(bitDepth: depth, profile: nil, codec: .hevc) })
     }
     /// The number of frames in flight, 1…64. Default: 2; in software 4; 1 with `lowLatency`.
-    public static var asyncDepth: Self { Self("AsyncDepth", \.pipeline.asyncDepth) { _ in .whole(SettingRange.asyncDepth) }.within(SettingRange.asyncDepth) }
+    public static var asyncDepth: Self {
+        Self("AsyncDepth", \.pipeline.asyncDepth) { _ in .whole(SettingRange.asyncDepth) }.within(SettingRange.asyncDepth)
+    }
     /// The color primaries: a code point of ITU-T H.273. Default: 2 (unspecified).
     public static var colorPrimaries: Self {
         color("ColorPrimaries", field: \.primaries, highest: SoftwareColor.primaries)
@@ -359,8 +363,10 @@ extension AnyProperty {
         AnyProperty(.bFrameCount), AnyProperty(.bPyramid), AnyProperty(.referenceBufferCount), AnyProperty(.enableLTR),
         AnyProperty(.longTermReferences), AnyProperty(.temporalLayers), AnyProperty(.intraRefresh),
         AnyProperty(.slices), AnyProperty(.transform8x8), AnyProperty(.h264EntropyMode), AnyProperty(.profile),
-        AnyProperty(.level), AnyProperty(.tier), AnyProperty(.bitDepth), AnyProperty(.colorPrimaries), AnyProperty(.transferFunction), AnyProperty(.yCbCrMatrix),
-        AnyProperty(.masteringDisplay), AnyProperty(.contentLight), AnyProperty(.pixelAspectRatio), AnyProperty(.accessUnitDelimiters), AnyProperty(.identifier),
+        AnyProperty(.level), AnyProperty(.tier), AnyProperty(.bitDepth), AnyProperty(.colorPrimaries), AnyProperty(.transferFunction),
+        AnyProperty(.yCbCrMatrix),
+        AnyProperty(.masteringDisplay), AnyProperty(.contentLight), AnyProperty(.pixelAspectRatio), AnyProperty(.accessUnitDelimiters),
+        AnyProperty(.identifier),
         AnyProperty(.maxFrameDelayCount), AnyProperty(.asyncDepth), AnyProperty(.lowLatency), AnyProperty(.realTime),
         AnyProperty(.maximizePowerEfficiency), AnyProperty(.strict),
     ]

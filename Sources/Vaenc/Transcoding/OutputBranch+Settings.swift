@@ -13,13 +13,15 @@ extension OutputBranch {
             guard entries.indices.contains(stream) else { continue }
             let entry = entries[stream]
             entries[stream] = EffectiveEntry(
-                option: entry.option, asked: entry.asked ?? (entry.used == AudioMode.copy.rawValue ? EffectiveEntry.copied : entry.used), used: "left out",
+                option: entry.option, asked: entry.asked ?? (entry.used == AudioMode.copy.rawValue ? EffectiveEntry.copied : entry.used),
+                used: "left out",
                 why: .explained(why))
         }
         let describesOnce = format.ofFile(description.codec) != .ts
         for (stream, feed) in feeds where describesOnce && feed.hasChanged && entries.indices.contains(stream) {
             entries[stream] = EffectiveEntry(
-                option: entries[stream].option, asked: entries[stream].asked ?? EffectiveEntry.copied, used: "copied with the sampling rate and channels of its beginning",
+                option: entries[stream].option, asked: entries[stream].asked ?? EffectiveEntry.copied,
+                used: "copied with the sampling rate and channels of its beginning",
                 why: "they change in the input, and \(format.rawValue) describes them once: use `AudioMode.aac`")
         }
         return entries

@@ -145,7 +145,8 @@ final class OutputBranch {
                     remedy: "check `dmesg`" + VaencError.orSoftware)
             }
             throw VaencError(
-                .badInput, "the input has no frames to encode", remedy: "check the input, `start` and `duration`: only pictures that begin in this part are encoded")
+                .badInput, "the input has no frames to encode",
+                remedy: "check the input, `start` and `duration`: only pictures that begin in this part are encoded")
         }
         feedsLeftOut = sink.soundsLeftOut
         if output.configuration.strict, !interrupted, let error = soundEntries.strictError { throw error }

@@ -48,12 +48,14 @@ struct SoundPlan {
             if format == .flv, index != best {
                 modes.append(nil)
                 entries.append(
-                    EffectiveEntry(option: option, asked: asked?.rawValue ?? EffectiveEntry.copied, used: "left out", why: "flv holds one stream of each kind"))
+                    EffectiveEntry(
+                        option: option, asked: asked?.rawValue ?? EffectiveEntry.copied, used: "left out", why: "flv holds one stream of each kind"))
                 continue
             }
             let (mode, used, why) = try Self.mode(of: sound.track, asked, format, isOnly: sounds.count == 1 || index == best)
             modes.append(mode)
-            entries.append(EffectiveEntry(option: option, asked: asked?.rawValue ?? (mode == nil ? EffectiveEntry.copied : nil), used: used, why: why))
+            entries.append(
+                EffectiveEntry(option: option, asked: asked?.rawValue ?? (mode == nil ? EffectiveEntry.copied : nil), used: used, why: why))
         }
         includedSounds = zip(sounds, modes).compactMap { sound, mode in mode == nil ? nil : sound }
     }

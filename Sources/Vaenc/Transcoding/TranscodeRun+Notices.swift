@@ -84,7 +84,8 @@ extension TranscodeRun {
         if count == 0 { return [] }
         return [
             EffectiveEntry(
-                option: "pictures", asked: "all", used: "\(count) left out", why: "the input begins with pictures that cannot be decoded without earlier ones")
+                option: "pictures", asked: "all", used: "\(count) left out",
+                why: "the input begins with pictures that cannot be decoded without earlier ones")
         ]
     }
 
@@ -109,7 +110,8 @@ extension TranscodeRun {
     func lateChangeNotice(_ framesRead: Int) -> String? {
         let late = options.rateChanges.keys.filter { $0 >= framesRead }.sorted()
         if late.isEmpty { return nil }
-        return "the input ended before the \(late.count == 1 ? "frame" : "frames") of `Transcoder.Options.rateChanges`: \(late.map(String.init).joined(separator: ", "))"
+        return
+            "the input ended before the \(late.count == 1 ? "frame" : "frames") of `Transcoder.Options.rateChanges`: \(late.map(String.init).joined(separator: ", "))"
     }
 
     /// Returns the notice for a variable rate that was missed because `maxFrameBytes` limits the pictures.
@@ -118,7 +120,8 @@ extension TranscodeRun {
         let counts = branch.tally.snapshot
         let seconds = counts.mediaSeconds(frameRate: configuration.frameRate)
         let isUsed = branch.description.effective.contains { $0.option == "maxFrameBytes" && $0.used != "none" }
-        guard branch.failure == nil, isUsed, options.rateChanges.isEmpty, [.vbr, .avbr].contains(configuration.rate.rateControl ?? .vbr), let most = configuration.rate.maxFrameBytes,
+        guard branch.failure == nil, isUsed, options.rateChanges.isEmpty, [.vbr, .avbr].contains(configuration.rate.rateControl ?? .vbr),
+            let most = configuration.rate.maxFrameBytes,
             let wanted = configuration.rate.bitrate?.value, seconds >= 1, Double(counts.largestPacket) > 0.85 * Double(most)
         else { return nil }
         let used = Double(counts.packetBytes) * 8 / seconds

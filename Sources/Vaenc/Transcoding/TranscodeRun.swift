@@ -110,7 +110,9 @@ struct TranscodeRun {
         do {
             let fits = options.soundFitsPictures && (source is CameraSource || source.info.speedChange == nil)
             let plans = try outputs.map { try SoundPlan($0, source, fits: fits) }
-            for (output, plan) in zip(outputs, plans) { branches.append(try OutputBranch(output, plan, options: options, isAlone: outputs.count == 1)) }
+            for (output, plan) in zip(outputs, plans) {
+                branches.append(try OutputBranch(output, plan, options: options, isAlone: outputs.count == 1))
+            }
             let changes = options.rateChanges.sorted { $0.key < $1.key }.map(\.value)
             for branch in branches {
                 try branch.session.check(changes)

@@ -61,7 +61,9 @@ public enum DriverTrials {
     private static func failure(_ child: TrialChild, _ kind: DeviceKind, _ path: String?) -> VaencError? {
         let remedy = "use another device, or update the driver"
         let device = name(kind, path)
-        if child.isHung || child.signal == 0 && child.status == hungStatus { return VaencError(.deviceFailed, "the driver of \(device) does not answer", remedy: remedy) }
+        if child.isHung || child.signal == 0 && child.status == hungStatus {
+            return VaencError(.deviceFailed, "the driver of \(device) does not answer", remedy: remedy)
+        }
         guard child.isCrashed else { return nil }
         let words = child.lastMessage.isEmpty ? "" : ": \(child.lastMessage)"
         return VaencError(

@@ -55,7 +55,10 @@ enum BenchTable {
             text += "\nBits for the same luma PSNR (BD-rate):\n"
             text += align(
                 report.bdRate.map {
-                    [$0.input, $0.of, "against", $0.against, $0.percent.wrapped.map { ($0 > 0 ? "+" : "") + decimal($0, 1) + " %" } ?? "no common range"]
+                    [
+                        $0.input, $0.of, "against", $0.against,
+                        $0.percent.wrapped.map { ($0 > 0 ? "+" : "") + decimal($0, 1) + " %" } ?? "no common range",
+                    ]
                 })
         }
         text += ratios(report)

@@ -48,7 +48,9 @@ enum ChildProcess {
                 case 0:
                     firstByte = firstByte ?? Clock.now
                     bytes += count
-                    let code = unsafe chunk.withUnsafeBytes { unsafe TemporaryFileError.write(UnsafeRawBufferPointer(rebasing: $0[..<count]), to: target) }
+                    let code = unsafe chunk.withUnsafeBytes {
+                        unsafe TemporaryFileError.write(UnsafeRawBufferPointer(rebasing: $0[..<count]), to: target)
+                    }
                     if code != 0 { throw TemporaryFileError.writing(code, output) }
                 case 1: messages = (messages + chunk.prefix(count)).suffix(4096)
                 default: record += chunk.prefix(count)

@@ -40,7 +40,8 @@ final class Contenders {
                 probe.codec = codec
                 do {
                     let hardware = try CompressionSession(
-                        configuration: probe, device: selection, requireHardware: requireHardware) { _ in }
+                        configuration: probe, device: selection, requireHardware: requireHardware
+                    ) { _ in }
                     defer { hardware.invalidate() }
                     try hardware.prepare()
                 } catch {
@@ -106,14 +107,16 @@ final class Contenders {
         for codec in Set(all.map(\.codec)).sorted(by: { $0.rawValue < $1.rawValue }) {
             let name = codec.rawValue
             all.append(
-                Contender(path: "ffmpeg", encoder: "ffmpeg \(name)_vaapi", codec: codec, command: { clip, qp in
-                    [
-                        "ffmpeg", "-v", "error", "-nostdin", "-init_hw_device", device, "-f", "rawvideo", "-pix_fmt", "nv12",
-                        "-video_size", "\(clip.size.width)x\(clip.size.height)", "-framerate", clip.frameRate.description,
-                        "-i", clip.path, "-vf", "hwupload", "-filter_hw_device", "va", "-c:v", "\(name)_vaapi", "-rc_mode", "CQP",
-                        "-bf", "0", "-qp", String(qp), "-g", String(clip.gop), "-f", name, "pipe:1",
-                    ]
-                }, environment: environment))
+                Contender(
+                    path: "ffmpeg", encoder: "ffmpeg \(name)_vaapi", codec: codec,
+                    command: { clip, qp in
+                        [
+                            "ffmpeg", "-v", "error", "-nostdin", "-init_hw_device", device, "-f", "rawvideo", "-pix_fmt", "nv12",
+                            "-video_size", "\(clip.size.width)x\(clip.size.height)", "-framerate", clip.frameRate.description,
+                            "-i", clip.path, "-vf", "hwupload", "-filter_hw_device", "va", "-c:v", "\(name)_vaapi", "-rc_mode", "CQP",
+                            "-bf", "0", "-qp", String(qp), "-g", String(clip.gop), "-f", name, "pipe:1",
+                        ]
+                    }, environment: environment))
         }
     }
 

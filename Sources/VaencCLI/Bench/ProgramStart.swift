@@ -50,7 +50,7 @@ enum ProgramStart {
         // SAFETY: posix_spawnp copies the strings for the child; `defer` frees them after the call.
         let argv = unsafe arguments.map { unsafe strdup($0) } + [nil]
         let envp = unsafe variables.map { unsafe strdup($0) } + [nil]
-        defer { for unsafe pointer in unsafe argv + envp { unsafe free(pointer) } }
+        defer { for unsafepointer in unsafe argv + envp { unsafe free(pointer) } }
         var process: pid_t = 0
         let failure = unsafe posix_spawnp(&process, arguments[0], &actions, &attributes, argv, envp)
         return (process, failure)

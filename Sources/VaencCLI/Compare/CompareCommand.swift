@@ -83,7 +83,8 @@ struct CompareInputOptions: ParsableArguments {
     ///
     /// - Throws: `usage` if neither name can be one of raw frames.
     func check(_ names: [String]) throws {
-        guard let option = inputSize.map({ "--input-size \($0)" }) ?? inputFormat.map({ "--input-format \($0)" }), !names.contains(where: MediaInput.mayBeRaw)
+        guard let option = inputSize.map({ "--input-size \($0)" }) ?? inputFormat.map({ "--input-format \($0)" }),
+            !names.contains(where: MediaInput.mayBeRaw)
         else { return }
         throw VaencError.usage(
             "\(option) applies to raw frames, and neither \(names[0]) nor \(names[1]) has an extension of raw frames",

@@ -174,7 +174,9 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
         let prefix = report.outputs == nil ? "" : "\(output.output): "
         // A change of speed was reported at the start.
         for entry in output.effective where entry.differs && entry.option != SourceInfo.speedOption {
-            Terminal.note("\(prefix)\(OptionNames.name(of: entry, hasSize: inputOptions.size != nil)): asked \(entry.asked ?? ""), used \(entry.used) (\(entry.why))")
+            Terminal.note(
+                "\(prefix)\(OptionNames.name(of: entry, hasSize: inputOptions.size != nil)): asked \(entry.asked ?? ""), used \(entry.used) (\(entry.why))"
+            )
         }
         // The codec is explained only if the device or the format decided it. An extension that names the codec needs
         // no explanation.

@@ -138,9 +138,11 @@ extension EncodeReport {
         latency = Latency(counts)
         (effective, statistics, output) = (own.effective, own.statistics, own.output)
         let moments: [Transcoder.Notice.Moment] = [.start, .preparation, .end]
-        notices = hints + moments.flatMap { moment in result.allNotices.filter { $0.moment == moment } }.map {
-            OptionNames.translate(FileName.printable($0.text))
-        }
+        notices =
+            hints
+            + moments.flatMap { moment in result.allNotices.filter { $0.moment == moment } }.map {
+                OptionNames.translate(FileName.printable($0.text))
+            }
         interrupted = result.isInterrupted
         outputs = all.count > 1 ? all : nil
     }

@@ -33,7 +33,8 @@ struct ProgressLine {
                 frames: frames, fps: rounded(fps), bitrate: bitrate, secondsLeft: Nullable(left.map(rounded)), lost: progress.framesLost)
             if let text = try? JSON.text(report, pretty: false) { Terminal.write(text + "\n", to: 2) }
         case .terminal:
-            var line = "\(frames)\(progress.expectedFrames.map { "/\($0)" } ?? "") frames  \(Int(clamping: fps.rounded())) fps  \(bitrate / 1000) kbit/s"
+            var line =
+                "\(frames)\(progress.expectedFrames.map { "/\($0)" } ?? "") frames  \(Int(clamping: fps.rounded())) fps  \(bitrate / 1000) kbit/s"
             if let left { line += "  \(Int(clamping: left.rounded(.up))) s left" }
             if progress.framesLost > 0 { line += "  \(progress.framesLost) LOST" }
             let padding = String(repeating: " ", count: max(0, shownWidth - line.count))

@@ -53,16 +53,24 @@ struct RateOptions: ParsableArguments {
         help: ArgumentHelp("Constant quality, 1 (best) to 51 (default 24), on the codec's QP scale.", valueName: "N"))
     var quality: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Lowest QP that the rate control uses, \(SettingRange.qp.words) (default: no limit by vaenc).", valueName: "N"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Lowest QP that the rate control uses, \(SettingRange.qp.words) (default: no limit by vaenc).", valueName: "N"))
     var minQp: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Highest QP that the rate control uses, \(SettingRange.qp.words) (default: no limit by vaenc).", valueName: "N"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Highest QP that the rate control uses, \(SettingRange.qp.words) (default: no limit by vaenc).", valueName: "N"))
     var maxQp: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Maximum coded picture size in bytes, \(SettingRange.frameBytes.words) (default: no limit).", valueName: "BYTES"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Maximum coded picture size in bytes, \(SettingRange.frameBytes.words) (default: no limit).", valueName: "BYTES"))
     var maxFrameBytes: Int?
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Maximum slice size in bytes, \(SettingRange.sliceBytes.words) (default: no limit).", valueName: "BYTES"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Maximum slice size in bytes, \(SettingRange.sliceBytes.words) (default: no limit).", valueName: "BYTES"))
     var maxSliceBytes: Int?
 
     @Option(

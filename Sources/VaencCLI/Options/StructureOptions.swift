@@ -15,7 +15,9 @@ struct StructureOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Make every Nth intra picture an IDR picture and the others I pictures with a recovery point, \(SettingRange.idrInterval.words) (default 1).", valueName: "N"))
+        help: ArgumentHelp(
+            "Make every Nth intra picture an IDR picture and the others I pictures with a recovery point, \(SettingRange.idrInterval.words) (default 1).",
+            valueName: "N"))
     var idrInterval: Int?
 
     @Flag(help: "Use open GOPs: B frames before a key frame may reference frames of the previous GOP.")
@@ -90,7 +92,10 @@ struct StructureOptions: ParsableArguments {
         name: .customLong("transform-8x8"), help: ArgumentHelp("Whether to use the 8×8 transform of H.264 High.", valueName: "auto|on|off"))
     var transform8x8: Automatic = .auto
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("Deblocking filter: on, off, or offsets from \(SettingRange.deblockingOffset.words) (default on).", valueName: "on|off|ALPHA:BETA"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Deblocking filter: on, off, or offsets from \(SettingRange.deblockingOffset.words) (default on).", valueName: "on|off|ALPHA:BETA"))
     var deblock: String?
 
     @Option(

@@ -27,7 +27,10 @@ enum ProbeTable {
         }
         let encoders = report.capabilities.filter(\.encodes)
         if !encoders.isEmpty {
-            let head = ["encodes", "entry point", "rate control", "sizes", "bits", "refs", "B", "slices", "quality", "ROI", "refresh", "packed headers", "memory"]
+            let head = [
+                "encodes", "entry point", "rate control", "sizes", "bits", "refs", "B", "slices", "quality", "ROI", "refresh", "packed headers",
+                "memory",
+            ]
             text += rows([head] + encoders.map(row))
         }
         let decoders = report.capabilities.filter(\.decodes)
@@ -36,7 +39,9 @@ enum ProbeTable {
         }
         let others = report.capabilities.filter { !$0.encodes && !$0.decodes }
         if !others.isEmpty {
-            text += "  also " + others.map { $0.profile == .none ? $0.entryPoint.shortName : "\(Self.name($0)) \($0.entryPoint.shortName)" }
+            text +=
+                "  also "
+                + others.map { $0.profile == .none ? $0.entryPoint.shortName : "\(Self.name($0)) \($0.entryPoint.shortName)" }
                 .joined(separator: ", ") + "\n"
         }
         return everything ? text + attributes(report) : text
@@ -48,7 +53,9 @@ enum ProbeTable {
         for (capability, trials) in zip(report.capabilities, verified) where capability.encodes {
             text += "  tried \(name(capability)) \(capability.entryPoint.shortName): "
             let working = trials.filter { $0.failure == nil }.map(\.mode.description)
-            text += trials.isEmpty ? "nothing: vaenc does not encode it\n" : working.isEmpty ? "nothing works\n" : working.joined(separator: " ") + " ok\n"
+            text +=
+                trials.isEmpty
+                ? "nothing: vaenc does not encode it\n" : working.isEmpty ? "nothing works\n" : working.joined(separator: " ") + " ok\n"
             for trial in trials {
                 if let failure = trial.failure { text += "    \(trial.mode) FAILED: \(failure)\n" }
             }
@@ -97,7 +104,8 @@ enum ProbeTable {
     private static func rows(_ rows: [[String]]) -> String {
         let widths = (0..<(rows.first?.count ?? 0)).map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in
-            "  " + row.enumerated().map { $1 + String(repeating: " ", count: widths[$0] - $1.count) }
+            "  "
+                + row.enumerated().map { $1 + String(repeating: " ", count: widths[$0] - $1.count) }
                 .joined(separator: "  ").trimmingTrailingSpaces + "\n"
         }.joined()
     }

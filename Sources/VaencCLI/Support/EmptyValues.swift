@@ -39,7 +39,8 @@ enum EmptyValues {
     /// - Parameter arguments: The arguments without the program's name, before they are parsed.
     /// - Throws: `usage`.
     static func checkAttached(_ arguments: [String]) throws {
-        let names = arguments.prefix { $0 != "--" }.filter { $0.hasPrefix("-") && $0.firstIndex(of: "=") == $0.indices.last }.map(RepeatedOptions.name)
+        let names = arguments.prefix { $0 != "--" }.filter { $0.hasPrefix("-") && $0.firstIndex(of: "=") == $0.indices.last }.map(
+            RepeatedOptions.name)
         guard !names.isEmpty, let command = VaencCommand.configuration.subcommands.first(where: { $0._commandName == arguments[0] }),
             command.configuration.shouldDisplay
         else { return }

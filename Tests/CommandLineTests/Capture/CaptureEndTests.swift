@@ -168,7 +168,8 @@ import Testing
             let report = JSONValue(String(decoding: try Files.read(folder + "/report"), as: UTF8.self))
             #expect(report?["interrupted"]?.bool == true && report?["capture"]?["ended"]?.string == "stopped")
             let played = try ProcessRunner.run(
-                "ffmpeg", ["-v", "error", "-xerror", "-i", "a.mp4", "-fps_mode", "passthrough", "-enc_time_base", "-1", "-f", "null", "-"], directory: folder)
+                "ffmpeg", ["-v", "error", "-xerror", "-i", "a.mp4", "-fps_mode", "passthrough", "-enc_time_base", "-1", "-f", "null", "-"],
+                directory: folder)
             #expect(played.status == 0 && played.errors.isEmpty && Files.list(folder) == ["a.mp4", "log", "report"])
         }
     }

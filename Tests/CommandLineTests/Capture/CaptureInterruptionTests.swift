@@ -25,7 +25,8 @@ import Testing
     private func record(_ outputs: Outputs, _ ending: Ending, _ count: Int, in folder: String) throws -> CaptureRun {
         try CaptureRun(
             "9:formats=NV12,rate=100,stretch=15,\(ending.rawValue)=\(count)",
-            ["/dev/video9", "--codec", "h264", "--low-latency", "--gop", "3", "--qp", "30", "--preset", "7", "--late-frames", "keep"] + outputs.arguments,
+            ["/dev/video9", "--codec", "h264", "--low-latency", "--gop", "3", "--qp", "30", "--preset", "7", "--late-frames", "keep"]
+                + outputs.arguments,
             in: folder)
     }
 

@@ -39,8 +39,10 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let setup = try ProcessRunner.run(
                 "ffmpeg",
-                ["-v", "error", "-f", "lavfi", "-i", "testsrc=s=640x480:r=30", "-frames:v", "30", "-pix_fmt", "yuvj422p", "-c:v", "mjpeg",
-                 "-q:v", "3", folder + "/a.mjpeg"])
+                [
+                    "-v", "error", "-f", "lavfi", "-i", "testsrc=s=640x480:r=30", "-frames:v", "30", "-pix_fmt", "yuvj422p", "-c:v", "mjpeg",
+                    "-q:v", "3", folder + "/a.mjpeg",
+                ])
             try #require(setup.status == 0, "\(setup.errors)")
             // Without end markers, pictures are still separated by their start markers.
             let bytes = try Files.read(folder + "/a.mjpeg")
@@ -76,7 +78,8 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let result = try ProcessRunner.run(
                 Checkout.vaenc,
-                ["capture", "/dev/video9", "-o", "a.mkv", "--duration", "1.5", "--stall-timeout", "600", "--audio-device", "lavfi:anoisesrc=d=0.5"] + Self.options,
+                ["capture", "/dev/video9", "-o", "a.mkv", "--duration", "1.5", "--stall-timeout", "600", "--audio-device", "lavfi:anoisesrc=d=0.5"]
+                    + Self.options,
                 environment: try FakeCameras.environment("9:formats=NV12"), directory: folder)
             let notice = result.errorLines.firstIndex { $0.contains("the sound of lavfi:anoisesrc=d=0.5 has ended") }
             let summary = result.errorLines.firstIndex { $0.contains("a.mkv:") }
@@ -109,7 +112,8 @@ import Testing
             let again = try run("", ["--frames", "30", "--overwrite"])
             #expect(again.status == 0, "\(again.errors)")
             let played = try ProcessRunner.run(
-                "ffprobe", ["-v", "error", "-count_packets", "-show_entries", "stream=nb_read_packets", "-of", "csv=p=0", "a.m3u8"], directory: folder)
+                "ffprobe", ["-v", "error", "-count_packets", "-show_entries", "stream=nb_read_packets", "-of", "csv=p=0", "a.m3u8"], directory: folder
+            )
             #expect(played.output.hasPrefix("30"), "\(played.output) \(played.errors)")
             #expect(try run("", ["--frames", "3"]).status == 73)
             #expect(!Files.list(folder).contains { $0.hasSuffix(".part") }, "\(Files.list(folder))")

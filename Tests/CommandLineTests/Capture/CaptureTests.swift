@@ -87,8 +87,11 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let setup = try ProcessRunner.run(
                 "ffmpeg",
-                ["-v", "error", "-f", "lavfi", "-i", "color=gray:s=64x48:r=25,geq=lum='mod(X*3+N*37,256)':cb=128:cr=128", "-frames:v", "40", "-c:v", "mjpeg", "-q:v", "2",
-                 "-pix_fmt", "yuvj422p", "-f", "mjpeg", folder + "/a.mjpeg"])
+                [
+                    "-v", "error", "-f", "lavfi", "-i", "color=gray:s=64x48:r=25,geq=lum='mod(X*3+N*37,256)':cb=128:cr=128", "-frames:v", "40",
+                    "-c:v", "mjpeg", "-q:v", "2",
+                    "-pix_fmt", "yuvj422p", "-f", "mjpeg", folder + "/a.mjpeg",
+                ])
             #expect(setup.status == 0, "\(setup.errors)")
             try body(folder + "/a.mjpeg")
         }
@@ -171,7 +174,8 @@ import Testing
     func pictureMemoryIsShared(_ codec: String, _ bFrames: Int, _ layout: String) throws {
         try Files.withTemporaryFolder { counts in
             try capture(
-                "9:formats=\(layout),sizes=128x96,rate=50,pitch=32", ["/dev/video9", "-o", "a.\(codec)", "--frames", "24", "--bframes", "\(bFrames)"],
+                "9:formats=\(layout),sizes=128x96,rate=50,pitch=32",
+                ["/dev/video9", "-o", "a.\(codec)", "--frames", "24", "--bframes", "\(bFrames)"],
                 options: ["--device", "reference", "--qp", "8"], environment: ["VAENC_REFERENCE_COUNTS": counts + "/counts"]
             ) { run in
                 #expect(run.status == 0, "\(run.errors)")
@@ -185,7 +189,9 @@ import Testing
                     let drawn = FakeCameras.picture(FakeCameras.number(of: frame), width: 128, height: 96)
                     #expect(PSNR.all(frame, drawn) > 36)
                 }
-                let lines = String(decoding: try Files.read(counts + "/counts"), as: UTF8.self).split(separator: "\n").compactMap { JSONValue(String($0)) }
+                let lines = String(decoding: try Files.read(counts + "/counts"), as: UTF8.self).split(separator: "\n").compactMap {
+                    JSONValue(String($0))
+                }
                 func sum(_ value: (JSONValue) -> Int?) -> Int { lines.compactMap(value).reduce(0, +) }
                 #expect(sum { $0["encoded"]?.int } == 24)
                 // The video processor converts other pixel formats to NV12. It converts the first picture twice, to
@@ -220,7 +226,8 @@ import Testing
 
     /// If picture memory cannot be shared, pictures are copied and the report contains the reason.
     @Test(arguments: [
-        ("9:formats=NV12,noexport", "reference", ["--frames", "4"], "does not export DMA-BUFs"), ("9:formats=NV12", "software", ["--frames", "4"], "in software"),
+        ("9:formats=NV12,noexport", "reference", ["--frames", "4"], "does not export DMA-BUFs"),
+        ("9:formats=NV12", "software", ["--frames", "4"], "in software"),
         ("9:formats=YU12", "reference", ["--frames", "4"], "i420"), ("9:formats=NV12", "reference", ["--frames", "4", "--size", "96x64"], "scales"),
     ]) func pictureMemoryIsCopied(_ cameras: String, _ device: String, _ arguments: [String], _ why: String) throws {
         try capture(cameras, ["/dev/video9", "-o", "a.h264"] + arguments, options: ["--device", device, "--qp", "20"]) { run in
@@ -262,8 +269,10 @@ import Testing
         func record(_ name: String, _ check: (CaptureRun) throws -> Void) throws {
             try capture(
                 cameras,
-                ["/dev/video9", "-o", name, "--duration", "1.2", "--switch-to", "/dev/video8@0.4", "--switch-to", "/dev/video9@0.8",
-                 "--capture-size", "64x48"]
+                [
+                    "/dev/video9", "-o", name, "--duration", "1.2", "--switch-to", "/dev/video8@0.4", "--switch-to", "/dev/video9@0.8",
+                    "--capture-size", "64x48",
+                ]
             ) { run in
                 #expect(run.status == 0, "\(run.errors)")
                 try check(run)
@@ -299,7 +308,11 @@ import Testing
             #expect(run.status == 0, "\(run.errors)")
             #expect(Files.list(run.folder) == [name])
             let raw = try ProcessRunner.run(
-                "ffmpeg", ["-v", "error", "-i", name, "-vf", "scale=in_range=full:out_range=limited:out_color_matrix=bt601", "-pix_fmt", "yuv420p", "-f", "rawvideo", "-"],
+                "ffmpeg",
+                [
+                    "-v", "error", "-i", name, "-vf", "scale=in_range=full:out_range=limited:out_color_matrix=bt601", "-pix_fmt", "yuv420p", "-f",
+                    "rawvideo", "-",
+                ],
                 directory: run.folder)
             let frame = try #require(PlanarFrame.split(raw.stdout, width: 64, height: 48)?.first)
             let number = FakeCameras.number(of: frame)

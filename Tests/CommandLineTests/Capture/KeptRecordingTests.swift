@@ -73,7 +73,11 @@ import Testing
             #expect(try again.status == 65 && pictures("a.\(ending).part", in: folder) == 4, "\(again.errors)")
             // A file can be read again, so nothing stays.
             let file = try ProcessRunner.run(
-                "bash", ["-c", "head -c 300000 in.y4m > cut.y4m; rm a.*; \"$0\" encode cut.y4m -o a.\(ending) --device software --codec h264 --preset 7", Checkout.vaenc],
+                "bash",
+                [
+                    "-c", "head -c 300000 in.y4m > cut.y4m; rm a.*; \"$0\" encode cut.y4m -o a.\(ending) --device software --codec h264 --preset 7",
+                    Checkout.vaenc,
+                ],
                 directory: folder)
             #expect(file.status == 65 && Files.list(folder) == ["cut.y4m", "in.y4m"], "\(file.errors)")
         }
@@ -87,7 +91,9 @@ import Testing
                 | "$0" encode - -o a.mp4 -o b.mkv -o c.h264 --device software --codec h264 --preset 7
                 """
             let run = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder)
-            #expect(run.status == 65 && run.errors.contains("the recordings up to this error are in a.mp4.part, b.mkv.part, c.h264.part"), "\(run.errors)")
+            #expect(
+                run.status == 65 && run.errors.contains("the recordings up to this error are in a.mp4.part, b.mkv.part, c.h264.part"), "\(run.errors)"
+            )
             for name in Files.list(folder) { #expect(try pictures(name, in: folder) == 65, "\(name)") }
         }
     }
@@ -96,7 +102,11 @@ import Testing
     @Test func rejectedLastPacketKeepsTheRecording() throws {
         try Files.withTemporaryFolder { folder in
             let setup = try ProcessRunner.run(
-                "bash", ["-c", "ffmpeg -v error -nostdin -f lavfi -i testsrc2=s=64x48:r=25:d=2 -f lavfi -i sine=d=2.2 -pix_fmt yuv420p -c:v libx264 -c:a aac in.flv"],
+                "bash",
+                [
+                    "-c",
+                    "ffmpeg -v error -nostdin -f lavfi -i testsrc2=s=64x48:r=25:d=2 -f lavfi -i sine=d=2.2 -pix_fmt yuv420p -c:v libx264 -c:a aac in.flv",
+                ],
                 directory: folder)
             try #require(setup.status == 0, "\(setup.errors)")
             var bytes = try Files.read(folder + "/in.flv")
@@ -110,7 +120,8 @@ import Testing
             bytes.replaceSubrange((last + 1)..<(last + 4), with: [0, 0, 3])
             bytes = bytes[..<(last + 14)] + [0, 0, 0, 14]
             let run = try ProcessRunner.run(
-                Checkout.vaenc, ["encode", "-", "-o", "a.ts", "--device", "software", "--codec", "h264", "--audio", "copy"], input: bytes, directory: folder)
+                Checkout.vaenc, ["encode", "-", "-o", "a.ts", "--device", "software", "--codec", "h264", "--audio", "copy"], input: bytes,
+                directory: folder)
             #expect(run.status == 65 && run.errors.contains("the recording up to this error is in a.ts.part"), "\(run.errors)")
             // 50 pictures and the sound.
             #expect(try pictures("a.ts.part", in: folder) > 130)
@@ -137,7 +148,9 @@ import Testing
             var result = try run("1.5")
             // On a busy machine the first signal may end the recording before the 50th picture. Then it comes later.
             if Files.exists("\(folder)/a.\(ending)") { result = try run("60") }
-            #expect(result.output.hasPrefix("130\n") && result.output.contains("the recorded part is in a.\(ending).part"), "\(result.output) \(result.errors)")
+            #expect(
+                result.output.hasPrefix("130\n") && result.output.contains("the recorded part is in a.\(ending).part"),
+                "\(result.output) \(result.errors)")
             #expect(Files.list(folder) == ["a.\(ending).part", "log"])
             let count = try pictures("a.\(ending).part", in: folder)
             #expect(count >= 5, "\(count)")
@@ -192,18 +205,24 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let namespace = try ProcessRunner.run("id", ["-u"]).output == "0\n" ? "-m" : "-rm"
             let run = try ProcessRunner.run(
-                "unshare", [namespace, "--propagation", "unchanged", "bash", "-c", script, Checkout.vaenc] + Self.options + ["--gop", "2", "--qp", "2", "--fps", "100"],
+                "unshare",
+                [namespace, "--propagation", "unchanged", "bash", "-c", script, Checkout.vaenc] + Self.options + [
+                    "--gop", "2", "--qp", "2", "--fps", "100",
+                ],
                 environment: try FakeCameras.environment("9:formats=NV12,sizes=128x64,rate=100,stretch=15"), directory: folder)
             #expect(run.status == 74 && run.output == "a.\(ending).part\n", "\(run.output) \(run.errors)")
             let lines = run.errorLines.filter { !$0.contains("capturing from") }
-            #expect(lines.count == 1 && run.errors.contains("the disk is full: the recording up to this error is in disk/a.\(ending).part"), "\(run.errors)")
+            #expect(
+                lines.count == 1 && run.errors.contains("the disk is full: the recording up to this error is in disk/a.\(ending).part"),
+                "\(run.errors)")
             let size = Files.size("\(folder)/a.\(ending).part") ?? 0
             var name = "a.\(ending).part"
             if ending == "avcc" {
                 let copy = try ProcessRunner.run("cp", [name, "b.avcc"], directory: folder)
                 #expect(copy.status == 0)
                 // The last picture is cut short, which is reported.
-                _ = try ProcessRunner.run(Checkout.vaenc, ["decode", "b.avcc", "--device", "software", "--frames", "10", "-o", "b.y4m"], directory: folder)
+                _ = try ProcessRunner.run(
+                    Checkout.vaenc, ["decode", "b.avcc", "--device", "software", "--frames", "10", "-o", "b.y4m"], directory: folder)
                 name = "b.y4m"
             }
             let count = try pictures(name, in: folder)

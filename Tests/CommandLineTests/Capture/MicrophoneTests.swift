@@ -19,8 +19,10 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let run = try CaptureRun(
                 "9:formats=NV12",
-                ["/dev/video9", "-o", "a.mp4", "--duration", "2", "--audio-device", "lavfi:sine=frequency=1000:sample_rate=48000",
-                 "--device", "software", "--preset", "7"], in: folder)
+                [
+                    "/dev/video9", "-o", "a.mp4", "--duration", "2", "--audio-device", "lavfi:sine=frequency=1000:sample_rate=48000",
+                    "--device", "software", "--preset", "7",
+                ], in: folder)
             #expect(run.status == 0, "\(run.errors)")
             let found = try streams(run, "a.mp4")
             let (video, sound) = (found["video"], found["audio"])
@@ -66,7 +68,8 @@ import Testing
                 """
             try Files.write(Array(config.utf8), to: folder + "/asoundrc")
             let run = try CaptureRun(
-                "9:formats=NV12", ["/dev/video9", "-o", "a.mkv", "--duration", "1.5", "--audio-device", "card", "--device", "software", "--preset", "7"],
+                "9:formats=NV12",
+                ["/dev/video9", "-o", "a.mkv", "--duration", "1.5", "--audio-device", "card", "--device", "software", "--preset", "7"],
                 in: folder, environment: ["ALSA_CONFIG_PATH": folder + "/asoundrc"])
             #expect(run.status == 0, "\(run.errors)")
             let found = try streams(run, "a.mkv")
@@ -80,8 +83,10 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let run = try CaptureRun(
                 "9:formats=NV12",
-                ["/dev/video9", "-o", "a.mp4", "--duration", "2", "--device", "software", "--preset", "7",
-                 "--audio-device", "lavfi:sine=frequency=1000:sample_rate=48000,arealtime=speed=\(speed):limit=10000"], in: folder)
+                [
+                    "/dev/video9", "-o", "a.mp4", "--duration", "2", "--device", "software", "--preset", "7",
+                    "--audio-device", "lavfi:sine=frequency=1000:sample_rate=48000,arealtime=speed=\(speed):limit=10000",
+                ], in: folder)
             #expect(run.status == 0, "\(run.errors)")
             let times = try run.times("a.mp4")
             // Pictures in the queue at the end of the recording, and the picture after its end, are not encoded.

@@ -67,7 +67,9 @@ import Testing
     }
 
     /// A whole clip, and the beginnings of two larger ones.
-    @Test(arguments: [(Fixture.carphone, 120), (.bikes, 50), (.bigBuckBunny, 25)]) func realClipsMatchFFmpegsFilters(_ clip: Fixture, _ count: Int) throws {
+    @Test(arguments: [(Fixture.carphone, 120), (.bikes, 50), (.bigBuckBunny, 25)]) func realClipsMatchFFmpegsFilters(_ clip: Fixture, _ count: Int)
+        throws
+    {
         try Files.withTemporaryFolder { folder in
             let (reference, distorted) = ("\(folder)/r.mp4", "\(folder)/d.mp4")
             try ffmpeg("-i", clip.path(), "-an", "-c", "copy", "-frames:v", "\(count)", reference)
@@ -91,7 +93,8 @@ import Testing
         try Files.withTemporaryFolder { folder in
             func make(_ name: String, _ input: [String], _ range: String, _ qp: Int) throws {
                 let run = try ProcessRunner.run(
-                    "ffmpeg", ["-v", "error"] + input + [
+                    "ffmpeg",
+                    ["-v", "error"] + input + [
                         "-pix_fmt", range == "full" ? "yuvj420p" : "yuv420p", "-color_range", range == "full" ? "pc" : "tv", "-c:v", "libx264", "-qp",
                         "\(qp)", "\(folder)/\(name)",
                     ])
@@ -178,7 +181,11 @@ import Testing
         try Files.withTemporaryFolder { folder in
             for name in ["a.mp4", "turned.mp4"] {
                 let setup = try ProcessRunner.run(
-                    "ffmpeg", ["-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc=64x48:rate=25", "-frames:v", "3", "-pix_fmt", "yuv420p", "-c:v", "libx264", "\(folder)/\(name)"])
+                    "ffmpeg",
+                    [
+                        "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc=64x48:rate=25", "-frames:v", "3", "-pix_fmt", "yuv420p", "-c:v",
+                        "libx264", "\(folder)/\(name)",
+                    ])
                 #expect(setup.status == 0, "\(setup.errors)")
             }
             try TurnedClip.turn(folder + "/turned.mp4")

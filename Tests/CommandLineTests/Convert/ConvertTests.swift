@@ -141,7 +141,8 @@ import Testing
                 ([stream, "-o", "\(folder)/x.h265"], [], 64, "is h264"), ([stream, "-o", "\(folder)/x.hvcc"], [], 64, "means hevc"),
             ]
             for (arguments, input, status, words) in cases {
-                try ToolRun(["convert"] + arguments, input: input).expectRefusal(status, words, without: [out, "\(folder)/x.mp4", "\(folder)/x.h265", "\(folder)/x.hvcc"])
+                try ToolRun(["convert"] + arguments, input: input).expectRefusal(
+                    status, words, without: [out, "\(folder)/x.mp4", "\(folder)/x.h265", "\(folder)/x.hvcc"])
             }
             #expect(try Files.read(prefixed) == bytes)
         }

@@ -17,7 +17,8 @@ import Testing
             let (whole, cut) = (folder + "/whole.mp4", folder + "/cut.mp4")
             let options = encoder.split(separator: " ").map(String.init)
             let run = try ProcessRunner.run(
-                "ffmpeg", ["-v", "error", "-f", "lavfi", "-i", "testsrc2=s=128x96:r=25:d=1", "-c:v"] + options
+                "ffmpeg",
+                ["-v", "error", "-f", "lavfi", "-i", "testsrc2=s=128x96:r=25:d=1", "-c:v"] + options
                     + ["-g", "5", "-pix_fmt", "yuv420p", "-strict", "-1", "-movflags", "+faststart", whole])
             try #require(run.status == 0, "\(run.errors)")
             let bytes = try Files.read(whole)
@@ -25,7 +26,10 @@ import Testing
             try Files.write(bytes, to: cut)
             try zero(cut, media + (bytes.count - media) / 2..<bytes.count)
             for path in [whole, cut] {
-                for command in [["decode", path, "-o", path + ".y4m"], ["encode", path, "-o", path + ".mkv", "--device", "software", "--codec", "h264", "--preset", "7"]] {
+                for command in [
+                    ["decode", path, "-o", path + ".y4m"],
+                    ["encode", path, "-o", path + ".mkv", "--device", "software", "--codec", "h264", "--preset", "7"],
+                ] {
                     let result = try ProcessRunner.run(Checkout.vaenc, command)
                     #expect(result.status == (path == whole ? 0 : 65), "\(command): \(result.errors)")
                 }
@@ -38,13 +42,17 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let (whole, cut) = (folder + "/whole." + ending, folder + "/cut." + ending)
             try ffmpeg(
-                "-f", "lavfi", "-i", "testsrc2=s=160x128:r=25:d=2,noise=alls=30", "-pix_fmt", "yuv420p", "-c:v", ending == "avi" ? "mpeg4" : "libx264",
+                "-f", "lavfi", "-i", "testsrc2=s=160x128:r=25:d=2,noise=alls=30", "-pix_fmt", "yuv420p", "-c:v",
+                ending == "avi" ? "mpeg4" : "libx264",
                 "-preset", "ultrafast", "-g", "10", "-bf", "0", "-b:v", "1M", whole)
             let bytes = try Files.read(whole)
             try Files.write(bytes, to: cut)
             try zero(cut, bytes.count / 2..<bytes.count)
             for path in [whole, cut] {
-                for command in [["decode", path, "-o", path + ".y4m"], ["encode", path, "-o", path + ".mkv", "--device", "software", "--codec", "h264", "--preset", "7"]] {
+                for command in [
+                    ["decode", path, "-o", path + ".y4m"],
+                    ["encode", path, "-o", path + ".mkv", "--device", "software", "--codec", "h264", "--preset", "7"],
+                ] {
                     let result = try ProcessRunner.run(Checkout.vaenc, command)
                     #expect(result.status == (path == whole ? 0 : 65), "\(command): \(result.errors)")
                 }
@@ -72,7 +80,8 @@ import Testing
             let (whole, lost) = (folder + "/whole.ts", folder + "/lost.ts")
             let options = encoder.split(separator: " ").map(String.init)
             let run = try ProcessRunner.run(
-                "ffmpeg", ["-v", "error", "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=1,noise=alls=20", "-c:v"] + options
+                "ffmpeg",
+                ["-v", "error", "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=1,noise=alls=20", "-c:v"] + options
                     + ["-pix_fmt", "yuv420p", whole])
             try #require(run.status == 0, "\(run.errors)")
             let packets = stride(from: 0, to: try Files.read(whole).count, by: 188).map { $0 }

@@ -32,7 +32,10 @@ import Testing
             let path = "\(folder)/in.mp4"
             let flags = table == "trun" ? ["-movflags", "frag_keyframe+empty_moov"] : []
             let setup = try ProcessRunner.run(
-                "ffmpeg", ["-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=1", "-c:v", "libx264", "-bf", "2"] + flags + [path])
+                "ffmpeg",
+                ["-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=1", "-c:v", "libx264", "-bf", "2"] + flags + [
+                    path
+                ])
             try #require(setup.status == 0, "\(setup.errors)")
             var bytes = try Files.read(path)
             let offset = try #require(bytes.firstRange(of: Array(table.utf8))).lowerBound + (table == "stsz" ? 12 : 8)
@@ -59,7 +62,9 @@ import Testing
     /// command.
     @Test(arguments: ["inspect -", "remux - -o /dev/null --format mkv"]) func pipedIndexAtTheEndIsRefused(_ command: String) throws {
         try Files.withTemporaryFolder { folder in
-            try ffmpeg("-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=4", "-c:v", "libx264", "-preset", "ultrafast", "-qp", "20", "\(folder)/in.mp4")
+            try ffmpeg(
+                "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=4", "-c:v", "libx264", "-preset", "ultrafast", "-qp", "20",
+                "\(folder)/in.mp4")
             let words = command.split(separator: " ").map { "'\($0)'" }.joined(separator: " ")
             let script = "cat in.mp4 | \"$0\" \(words)"
             let result = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc], directory: folder)

@@ -88,7 +88,8 @@ import Testing
             let path = try Self.make(.aac, in: folder)
             try Self.damage(path, .aac, packets: 10..<13)
             for options in [["--audio", "aac", "--start", "1"], ["--audio", "copy"], ["--audio", "aac", "--duration", "0.12"]] {
-                let run = try EncodeRun([path, "--device", "software", "--codec", "h264", "--strict", "--json", "-o", "a.mov", "--overwrite"] + options, in: folder)
+                let run = try EncodeRun(
+                    [path, "--device", "software", "--codec", "h264", "--strict", "--json", "-o", "a.mov", "--overwrite"] + options, in: folder)
                 #expect(run.status == 0 && run.report?["input"]?["damagedSoundPackets"]?.int == 0, "\(options): \(run.errors)")
             }
         }

@@ -17,7 +17,10 @@ import TestOracles
     @Test(arguments: ["yuv420p", "yuv420p10le"]) func grayIsTheLuma(_ format: String) throws {
         try Files.withTemporaryFolder { folder in
             _ = try ffmpeg(
-                ["-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.04", "-pix_fmt", format, "-c:v", "libx265", "-x265-params", "log-level=none", folder + "/a.mp4"])
+                [
+                    "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=0.04", "-pix_fmt", format, "-c:v", "libx265", "-x265-params", "log-level=none",
+                    folder + "/a.mp4",
+                ])
             #expect(try decode(["a.mp4", "-o", "a.gray"], in: folder).status == 0)
             let gray = try Files.read(folder + "/a.gray")
             let planes = try ffmpeg(["-i", folder + "/a.mp4", "-f", "rawvideo", "-pix_fmt", format, "-"])
@@ -55,15 +58,19 @@ import TestOracles
                 #expect(zip(found, expected).allSatisfy { abs($0 - $1) < 0.008 }, "\(name)")
             }
             for options in part([
-                "--codec h264", "--codec hevc", "--codec hevc --bit-depth 10", "--codec h264 --device reference", "--codec hevc --bit-depth 10 --device reference",
+                "--codec h264", "--codec hevc", "--codec hevc --bit-depth 10", "--codec h264 --device reference",
+                "--codec hevc --bit-depth 10 --device reference",
             ]) {
-                let run = try EncodeRun(["a.mkv", "-o", "b.mp4", "--qp", "12", "--overwrite"] + options.split(separator: " ").map(String.init), in: folder)
+                let run = try EncodeRun(
+                    ["a.mkv", "-o", "b.mp4", "--qp", "12", "--overwrite"] + options.split(separator: " ").map(String.init), in: folder)
                 try #require(run.status == 0, "\(options): \(run.errors)")
                 let colors = try ffmpeg(["-i", folder + "/b.mp4", "-pix_fmt", "rgb24", "-f", "rawvideo", "-"])
                 // ffmpeg takes all gray as full range.
                 let shown = expected.map { range == 1 ? min(max(($0 * 256 - 16) * 255 / 219, 0), 255) : $0 * 256 }
                 let errors = colors.enumerated().map { abs(Double($1) - shown[$0 / 3]) }
-                #expect(errors.count == width * height * 3 && errors.reduce(0, +) < Double(errors.count) * 3, "\(options): \(errors.reduce(0, +) / Double(max(errors.count, 1)))")
+                #expect(
+                    errors.count == width * height * 3 && errors.reduce(0, +) < Double(errors.count) * 3,
+                    "\(options): \(errors.reduce(0, +) / Double(max(errors.count, 1)))")
             }
         }
     }
@@ -119,8 +126,10 @@ import TestOracles
     func pixelFormatsAreKept(layout: String) throws {
         try Files.withTemporaryFolder { folder in
             let input = folder + "/in.mkv"
-            _ = try ffmpeg(["-f", "lavfi", "-i", "testsrc=96x64:rate=25", "-frames:v", "8", "-pix_fmt", layout, "-c:v", "libx265",
-                            "-x265-params", "log-level=none", input])
+            _ = try ffmpeg([
+                "-f", "lavfi", "-i", "testsrc=96x64:rate=25", "-frames:v", "8", "-pix_fmt", layout, "-c:v", "libx265",
+                "-x265-params", "log-level=none", input,
+            ])
             let result = try decode([input, "-o", "-"])
             #expect(result.status == 0, "\(result.errors)")
             let expected = try ffmpeg(["-i", input, "-f", "yuv4mpegpipe", "-strict", "-1", "-"])
@@ -142,7 +151,9 @@ import TestOracles
     }
 
     /// The decoding device scales too, also with bars and to odd sizes. The report says where pictures are scaled.
-    @Test(arguments: ["software", "reference"], ["88x72", "61x97", "300x200"]) func scalingRunsWhereDecodingDoes(_ device: String, _ size: String) throws {
+    @Test(arguments: ["software", "reference"], ["88x72", "61x97", "300x200"]) func scalingRunsWhereDecodingDoes(_ device: String, _ size: String)
+        throws
+    {
         try Files.withTemporaryFolder { folder in
             let output = folder + "/a.y4m"
             let some = [try Fixture.carphone.path(), "--device", device, "--frames", "3", "--json", "--overwrite", "-o", output]
@@ -328,7 +339,8 @@ import TestOracles
             try #require(sets.count > 2)
             try Files.write(Array(bytes[(sets[1] - 1)...]), to: folder + "/b.h265")
             let packets = try ProcessRunner.run(
-                "ffprobe", ["-v", "quiet", "-count_packets", "-show_entries", "stream=nb_read_packets", "-of", "csv=p=0", "b.h265"], directory: folder)
+                "ffprobe", ["-v", "quiet", "-count_packets", "-show_entries", "stream=nb_read_packets", "-of", "csv=p=0", "b.h265"], directory: folder
+            )
             let count = try #require(Int(packets.output.prefix { $0.isNumber }))
             let run = try decode(["b.h265", "-o", "b.y4m", "--device", device, "--json"], in: folder)
             #expect(run.status == 0, "\(run.errors)")
@@ -368,7 +380,8 @@ import TestOracles
                 (["cut.mp4", "-o", "a.y4m"], 65), (["damaged.h264", "-o", "a.y4m"], 65),
                 ([path, "-o", "a.y4m", "--device", "/dev/dri/renderD999"], 69), ([path, "-o", "a.y4m", "--device", "tv"], 69),
                 ([path, "-o", "a.y4m", "--require-hardware", "--device", "software"], 64), ([path, "-o", path, "--overwrite"], 64),
-                ([path, "-o", "a.y4m", "--start", "99"], 65), ([path, "-o", "a.y4m", "--fit", "crop"], 64), ([path, "-o", "a.y4m", "--audio", "aac"], 64), ([path, "-o", "a.y4m", "--duration", "0"], 64), ([path, "-o", "none/a.y4m"], 73),
+                ([path, "-o", "a.y4m", "--start", "99"], 65), ([path, "-o", "a.y4m", "--fit", "crop"], 64),
+                ([path, "-o", "a.y4m", "--audio", "aac"], 64), ([path, "-o", "a.y4m", "--duration", "0"], 64), ([path, "-o", "none/a.y4m"], 73),
             ]
             for (arguments, status) in cases {
                 let result = try decode(arguments, in: folder)

@@ -29,12 +29,13 @@ import Testing
     }
 
     /// The personalities imitate vendors' devices.
-    @Test(arguments: [
-        (nil, "64x48", "hevc", "encodes HEVC Main of 64×48"), ("iHD-9A49", "256x144", "hevc", "encodes HEVC Main of 256×144"),
-        ("i965-5916", "256x144", "h264", "does not encode HEVC"), ("radeonsi-navi21", "256x144", "hevc", "encodes HEVC Main of 256×144"),
-        // Below the device's minimum for HEVC, but not below its minimum for H.264.
-        ("iHD-9A49", "64x48", "h264", "not 64×48"), ("radeonsi25-raven", "128x128", "h264", "not 128×128"),
-    ] as [(String?, String, String, String)])
+    @Test(
+        arguments: [
+            (nil, "64x48", "hevc", "encodes HEVC Main of 64×48"), ("iHD-9A49", "256x144", "hevc", "encodes HEVC Main of 256×144"),
+            ("i965-5916", "256x144", "h264", "does not encode HEVC"), ("radeonsi-navi21", "256x144", "hevc", "encodes HEVC Main of 256×144"),
+            // Below the device's minimum for HEVC, but not below its minimum for H.264.
+            ("iHD-9A49", "64x48", "h264", "not 64×48"), ("radeonsi25-raven", "128x128", "h264", "not 128×128"),
+        ] as [(String?, String, String, String)])
     func deviceSupportDecidesTheCodec(_ personality: String?, _ size: String, _ codec: String, _ why: String) throws {
         let run = try vaenc(["testsrc:\(size)@25:2", "-o", "a.mp4"], personality: personality)
         #expect(run.status == 0 && run.codec == codec, "\(run.errors) \(run.why)")
@@ -64,7 +65,8 @@ import Testing
 
     /// An option that only one codec has decides the codec. So does the output format.
     @Test(arguments: [
-        (["-o", "a.mp4", "--entropy", "cavlc"], "h264", "an entropy coder"), (["-o", "a.mp4", "--transform-8x8", "off"], "h264", "the 8×8 transform"),
+        (["-o", "a.mp4", "--entropy", "cavlc"], "h264", "an entropy coder"),
+        (["-o", "a.mp4", "--transform-8x8", "off"], "h264", "the 8×8 transform"),
         (["-o", "a.mp4", "--level", "4.2"], "h264", "requested level"), (["-o", "a.mp4", "--level", "1b"], "h264", "requested level"),
         (["-o", "a.mp4", "--level", "4.1"], "hevc", "the device"), (["-o", "a.mp4", "--profile", "high"], "h264", "requested profile"),
         (["-o", "a.mp4", "--profile", "main"], "h264", "requested profile"), (["-o", "a.mp4", "--profile", "main10"], "hevc", "requested profile"),

@@ -19,8 +19,10 @@ import Testing
         var layout: String { isDeep ? "I420_10LE" : "I420" }
 
         var options: [String] {
-            ["--device", "reference", "--codec", codec.rawValue, "--frames", "\(frameCount)", "--size", "\(width)x\(height)", "--bframes", "2",
-                "--gop", "5", "--qp", "26", "--json"] + (isDeep ? ["--bit-depth", "10"] : [])
+            [
+                "--device", "reference", "--codec", codec.rawValue, "--frames", "\(frameCount)", "--size", "\(width)x\(height)", "--bframes", "2",
+                "--gop", "5", "--qp", "26", "--json",
+            ] + (isDeep ? ["--bit-depth", "10"] : [])
         }
     }
 
@@ -31,7 +33,9 @@ import Testing
             let common = [try Fixture.bigBuckBunny.path()] + coding.options
             let bare = "a.\(coding.codec.fileExtension)"
             let whole = ["--audio", coding.sound] + coding.containers.flatMap { ["-o", "a.\($0)"] }
-            for outputs in [whole, ["--audio", coding.sound, "--format", "fmp4", "-o", "f.mp4"], ["-o", bare], ["--format", "avcc", "-o", "a.avcc"]] {
+            for outputs in [
+                whole, ["--audio", coding.sound, "--format", "fmp4", "-o", "f.mp4"], ["-o", bare], ["--format", "avcc", "-o", "a.avcc"],
+            ] {
                 let run = try EncodeRun(common + outputs, in: folder)
                 #expect(run.status == 0, "\(outputs): \(run.errors)")
             }
@@ -120,9 +124,11 @@ import Testing
     ) throws -> (pictures: [UInt8], spans: [String: (start: Double, end: Double, count: Int)]) {
         let result = try ProcessRunner.run(
             "ffmpeg",
-            ["-v", "error", "-xerror", "-nostdin", "-copyts", "-i", path, "-map", "0:v", "-fps_mode", "passthrough", "-f", "rawvideo", "-",
+            [
+                "-v", "error", "-xerror", "-nostdin", "-copyts", "-i", path, "-map", "0:v", "-fps_mode", "passthrough", "-f", "rawvideo", "-",
                 "-map", "0:v", "-map", "0:a?", "-fps_mode", "passthrough", "-enc_time_base:v", "-1", "-c:a", "pcm_s16le", "-f", "framehash", "-hash",
-                "adler32", "-y", "times"], directory: folder)
+                "adler32", "-y", "times",
+            ], directory: folder)
         #expect(result.status == 0 && result.errors == "", "\(path): \(result.errors)")
         return (result.stdout, spans(String(decoding: try Files.read("\(folder)/times"), as: UTF8.self)))
     }
@@ -151,8 +157,10 @@ import Testing
             "gst-launch-1.0",
             ["-q"]
                 + paths.flatMap { path in
-                    ["uridecodebin", "uri=file://\(folder)/\(path)", "expose-all-streams=false", "caps=video/x-raw(ANY)", "!",
-                        "video/x-raw,format=\(coding.layout)", "!", "filesink", "location=\(path).shown", "sync=false"]
+                    [
+                        "uridecodebin", "uri=file://\(folder)/\(path)", "expose-all-streams=false", "caps=video/x-raw(ANY)", "!",
+                        "video/x-raw,format=\(coding.layout)", "!", "filesink", "location=\(path).shown", "sync=false",
+                    ]
                 },
             directory: folder)
         #expect(result.status == 0, "\(result.errors)")

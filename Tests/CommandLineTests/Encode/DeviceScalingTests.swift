@@ -47,9 +47,13 @@ import Testing
 
     /// Makes the clip in the folder: H.264, or HEVC of 10 bits.
     private func clip(deep: Bool, in folder: String, _ more: [String] = ["-vf", "setsar=1"]) throws {
-        let codec = deep ? ["-c:v", "libx265", "-pix_fmt", "yuv420p10le", "-x265-params", "log-level=none:bframes=2"] : ["-c:v", "libx264", "-bf", "2"]
+        let codec =
+            deep ? ["-c:v", "libx265", "-pix_fmt", "yuv420p10le", "-x265-params", "log-level=none:bframes=2"] : ["-c:v", "libx264", "-bf", "2"]
         let setup = try ProcessRunner.run(
-            "ffmpeg", ["-v", "error", "-nostdin", "-i", try Fixture.carphone.path(), "-frames:v", "\(Self.frames)"] + codec + ["-crf", "12"] + more + ["in.mp4"],
+            "ffmpeg",
+            ["-v", "error", "-nostdin", "-i", try Fixture.carphone.path(), "-frames:v", "\(Self.frames)"] + codec + ["-crf", "12"] + more + [
+                "in.mp4"
+            ],
             directory: folder)
         try #require(setup.status == 0, "\(setup.errors)")
     }
@@ -57,7 +61,8 @@ import Testing
     private func expected(_ filters: String, deep: Bool, _ size: (Int, Int), in folder: String) throws -> [PlanarFrame] {
         let depth = deep ? "yuv420p10le" : "yuv420p"
         let result = try ProcessRunner.run(
-            "ffmpeg", ["-v", "error", "-nostdin", "-i", "in.mp4", "-vf", filters, "-pix_fmt", depth, "-vsync", "0", "-f", "rawvideo", "-"], directory: folder)
+            "ffmpeg", ["-v", "error", "-nostdin", "-i", "in.mp4", "-vf", filters, "-pix_fmt", depth, "-vsync", "0", "-f", "rawvideo", "-"],
+            directory: folder)
         try #require(result.status == 0, "\(result.errors)")
         return try #require(PlanarFrame.split(result.stdout, width: size.0, height: size.1, bitDepth: deep ? 10 : 8))
     }
@@ -71,9 +76,10 @@ import Testing
         func sum(_ value: (JSONValue) -> Int?) -> Int { counts.compactMap(value).reduce(0, +) }
         /// The number of times that samples were accessed outside the device.
         var touched: Int {
-            sum { $0["maps"]?.int } + ["getImage", "putImage", "deriveImage", "import", "export"].reduce(0) { total, method in
-                total + sum { $0["copies"]?[method]?.int }
-            }
+            sum { $0["maps"]?.int }
+                + ["getImage", "putImage", "deriveImage", "import", "export"].reduce(0) { total, method in
+                    total + sum { $0["copies"]?[method]?.int }
+                }
         }
     }
 
@@ -137,7 +143,10 @@ import Testing
             // Only the picture is compared, because ffmpeg's bars have limited range.
             func shown(_ frames: [PlanarFrame]) -> [PlanarFrame] { frames.map { $0.cropped(x: 0, y: 20, width: 128, height: 86) } }
             expectEqual(shown(boxed.frames), shown(frames), above: 42, "2:1")
-            #expect(boxed.frames.allSatisfy { frame in frame.luma.prefix(128 * 19).allSatisfy { $0 < 4 } && frame.luma.suffix(128 * 20).allSatisfy { $0 < 4 } })
+            #expect(
+                boxed.frames.allSatisfy { frame in
+                    frame.luma.prefix(128 * 19).allSatisfy { $0 < 4 } && frame.luma.suffix(128 * 20).allSatisfy { $0 < 4 }
+                })
             for fit in ["letterbox", "crop", "stretch"] {
                 let odd = ["--size", "97x75", "--fit", fit]
                 let device = try encode(odd, in: folder), memory = try encode(odd, ["VAENC_REFERENCE_PROCESSING": "0"], in: folder)

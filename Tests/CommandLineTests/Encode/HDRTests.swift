@@ -61,7 +61,8 @@ import Testing
                 }
                 // Matroska stores floating-point numbers.
                 if name == "a.mkv" {
-                    expect(["red_x=17/25", "white_point_y=329/1000", "max_luminance=1000/1", "max_content=1000", "max_average=400"], in: stream, name)
+                    expect(
+                        ["red_x=17/25", "white_point_y=329/1000", "max_luminance=1000/1", "max_content=1000", "max_average=400"], in: stream, name)
                 }
             }
         }
@@ -167,7 +168,8 @@ import Testing
         let cases: [(format: String, options: [String], name: String, pixels: String, words: String?)] = [
             ("p010", [], "a.h265", "yuv420p10le", nil), ("p010", ["--profile", "main", "--codec", "hevc"], "b.h265", "yuv420p", "rounded"),
             ("p010", ["--bit-depth", "8"], "c.h265", "yuv420p", "rounded"), ("p010", ["--codec", "h264"], "d.mp4", "yuv420p", "rounded"),
-            ("nv12", ["--bit-depth", "10"], "e.h265", "yuv420p10le", "scaled up"), ("nv12", ["--profile", "main10"], "f.mp4", "yuv420p10le", "scaled up"),
+            ("nv12", ["--bit-depth", "10"], "e.h265", "yuv420p10le", "scaled up"),
+            ("nv12", ["--profile", "main10"], "f.mp4", "yuv420p10le", "scaled up"),
             ("nv12", [], "g.h265", "yuv420p", nil),
         ]
         try Files.withTemporaryFolder { folder in

@@ -49,7 +49,8 @@ import Testing
             for (index, size) in ["192x128", "96x64"].enumerated() {
                 let part = "\(folder)/\(index).h265"
                 try ffmpeg(
-                    "-f", "lavfi", "-i", "testsrc2=s=\(size):d=1.6", "-c:v", "libx265", "-preset", "ultrafast", "-x265-params", "log-level=none", part)
+                    "-f", "lavfi", "-i", "testsrc2=s=\(size):d=1.6", "-c:v", "libx265", "-preset", "ultrafast", "-x265-params", "log-level=none", part
+                )
                 stream += try Files.read(part)
             }
             try Files.write(stream, to: folder + "/a.h265")
@@ -129,7 +130,8 @@ import Testing
             try ffmpeg("-f", "lavfi", "-i", "testsrc2=s=96x64:d=0.04", "-frames:v", "1", folder + "/plain.jpg")
             let plain = try Files.read(folder + "/plain.jpg")
             // APP1 with one IFD entry: tag 0x112, SHORT, one value.
-            let exif: [UInt8] = Array("Exif".utf8) + [0, 0] + Array("II".utf8) + [42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0]
+            let exif: [UInt8] =
+                Array("Exif".utf8) + [0, 0] + Array("II".utf8) + [42, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0]
                 + [UInt8(orientation), 0, 0, 0, 0, 0, 0, 0]
             let turned = plain.prefix(2) + [0xFF, 0xE1, 0, UInt8(exif.count + 2)] + exif + plain.dropFirst(2)
             try Files.write(Array(turned), to: folder + "/p1.jpg")
@@ -218,9 +220,14 @@ import Testing
             try Files.write(Array(bytes[starts[1]...]), to: bare)
             let input = container == "bare" ? bare : "\(folder)/cut.\(container)"
             if container != "bare" { #expect(try ToolRun(["remux", bare, "-o", input]).status == 0) }
-            let counts = try ProcessRunner.run(
-                "ffprobe", ["-v", "quiet", "-count_frames", "-count_packets", "-show_entries", "stream=nb_read_frames,nb_read_packets", "-of", "csv=p=0", input]
-            ).output.split(whereSeparator: \.isNewline).first?.split(separator: ",").compactMap { Int($0) } ?? []
+            let counts =
+                try ProcessRunner.run(
+                    "ffprobe",
+                    [
+                        "-v", "quiet", "-count_frames", "-count_packets", "-show_entries", "stream=nb_read_frames,nb_read_packets", "-of", "csv=p=0",
+                        input,
+                    ]
+                ).output.split(whereSeparator: \.isNewline).first?.split(separator: ",").compactMap { Int($0) } ?? []
             try #require(counts.count == 2 && counts[1] > counts[0], "\(counts)")
             let lost = counts[1] - counts[0]
             let device = (codec == "h264") == (container == "mkv") ? "reference" : "software"
@@ -230,7 +237,9 @@ import Testing
             let result = try run(input)
             #expect(result.status == 0 && result.errorLines.contains { $0.contains("begins with \(lost) picture") }, "\(result.errorLines)")
             let strict = try run(input, "--strict")
-            #expect(strict.status == 69 && strict.errorLines.last?.contains("pictures: asked all, would be \(lost) left out") == true, "\(strict.errorLines)")
+            #expect(
+                strict.status == 69 && strict.errorLines.last?.contains("pictures: asked all, would be \(lost) left out") == true,
+                "\(strict.errorLines)")
             // Nothing is left out of the whole stream.
             guard container != "ts" else { return }
             try Files.write(bytes, to: "\(folder)/whole.\(codec)")
@@ -302,7 +311,8 @@ import Testing
             try ToolRun(arguments).expectRefusal(66, "there is no file \(pattern)")
             try ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.4", pattern)
             try RemuxTests.make("rm p004.png", in: folder)
-            try ToolRun(arguments).expectRefusal(65, "there are pictures from 1 to 10, but \(folder)/p004.png is missing", without: [folder + "/a.y4m"])
+            try ToolRun(arguments).expectRefusal(
+                65, "there are pictures from 1 to 10, but \(folder)/p004.png is missing", without: [folder + "/a.y4m"])
             try RemuxTests.make("cp p001.png p%03d.png", in: folder)
             let run = try ToolRun(arguments + ["--json"])
             #expect(run.status == 0 && run.report?["frames"]?["decoded"]?.int == 1, "\(run.errorLines)")

@@ -23,13 +23,14 @@ import Testing
     func listenerReceivesTheWholeStream(_ url: String, _ listen: String, _ format: String) throws {
         try Files.withTemporaryFolder { folder in
             let from = url.hasPrefix("srt") ? "\(url)?mode=listener" : url
-            let script = Self.port + """
-                ffmpeg -v error -nostdin \(listen) -f \(format) -i "\(from)" -c copy -y got.mkv 2>listener.log & l=$!
-                listening
-                "$0" encode "$1" --device software --codec h264 --frames 50 --size 160x96 --preset 7 -o "\(url)"; s=$?
-                for i in $(seq 600); do kill -0 $l 2>/dev/null || break; sleep 0.1; done
-                kill $l 2>/dev/null; wait $l; exit $s
-                """
+            let script =
+                Self.port + """
+                    ffmpeg -v error -nostdin \(listen) -f \(format) -i "\(from)" -c copy -y got.mkv 2>listener.log & l=$!
+                    listening
+                    "$0" encode "$1" --device software --codec h264 --frames 50 --size 160x96 --preset 7 -o "\(url)"; s=$?
+                    for i in $(seq 600); do kill -0 $l 2>/dev/null || break; sleep 0.1; done
+                    kill $l 2>/dev/null; wait $l; exit $s
+                    """
             let result = try bash(script, in: folder, [try Fixture.bigBuckBunny.path()])
             #expect(result.status == 0, "\(result.errors)")
             let spans = try SoundTests.spans("got.mkv", in: folder)
@@ -42,14 +43,15 @@ import Testing
     /// loses the end. The listener reads the stream at four times its speed.
     @Test func slowListenerReceivesTheEnd() throws {
         try Files.withTemporaryFolder { folder in
-            let script = Self.port + """
-                ffmpeg -v error -nostdin -f lavfi -i "color=gray:size=128x72:rate=25:duration=16,noise=alls=100:allf=t" \
-                -pix_fmt yuv420p -c:v libx264 -preset ultrafast -b:v 2M -g 25 in.mp4
-                ffmpeg -v error -nostdin -readrate 4 -listen 1 -f flv -i rtmp://127.0.0.1:$port/live/a -c copy got.mkv 2>listener.log & l=$!
-                listening
-                "$0" remux in.mp4 -o rtmp://127.0.0.1:$port/live/a; s=$?
-                wait $l; exit $s
-                """
+            let script =
+                Self.port + """
+                    ffmpeg -v error -nostdin -f lavfi -i "color=gray:size=128x72:rate=25:duration=16,noise=alls=100:allf=t" \
+                    -pix_fmt yuv420p -c:v libx264 -preset ultrafast -b:v 2M -g 25 in.mp4
+                    ffmpeg -v error -nostdin -readrate 4 -listen 1 -f flv -i rtmp://127.0.0.1:$port/live/a -c copy got.mkv 2>listener.log & l=$!
+                    listening
+                    "$0" remux in.mp4 -o rtmp://127.0.0.1:$port/live/a; s=$?
+                    wait $l; exit $s
+                    """
             let result = try bash(script, in: folder)
             #expect(result.status == 0, "\(result.errors)")
             let spans = try SoundTests.spans("got.mkv", in: folder)
@@ -62,7 +64,8 @@ import Testing
     @Test(arguments: ["h264", "hevc"]) func playlistOfSeveralSegmentsIsCountedOnce(_ codec: String) throws {
         try Files.withTemporaryFolder { folder in
             let run = try EncodeRun(
-                ["testsrc:96x64@5:120", "--codec", codec, "--device", "software", "--preset", "7", "--gop", "25", "-o", "a.m3u8", "--json"], in: folder)
+                ["testsrc:96x64@5:120", "--codec", codec, "--device", "software", "--preset", "7", "--gop", "25", "-o", "a.m3u8", "--json"],
+                in: folder)
             #expect(run.status == 0, "\(run.errors)")
             let names = Files.list(folder)
             #expect(names.count > 4)
@@ -77,12 +80,13 @@ import Testing
     /// If the listener disconnects, the run ends with one line.
     @Test func lostConnectionEndsTheRun() throws {
         try Files.withTemporaryFolder { folder in
-            let script = Self.port + """
-                ffmpeg -v error -nostdin -listen 1 -f flv -i rtmp://127.0.0.1:$port/live/a -c copy got.flv 2>/dev/null & l=$!
-                listening
-                (until [ -s got.flv ]; do sleep 0.05; done; kill -KILL $l) &
-                "$0" encode testsrc:320x192@30:100000 --device software --codec h264 --preset 7 -o rtmp://127.0.0.1:$port/live/a
-                """
+            let script =
+                Self.port + """
+                    ffmpeg -v error -nostdin -listen 1 -f flv -i rtmp://127.0.0.1:$port/live/a -c copy got.flv 2>/dev/null & l=$!
+                    listening
+                    (until [ -s got.flv ]; do sleep 0.05; done; kill -KILL $l) &
+                    "$0" encode testsrc:320x192@30:100000 --device software --codec h264 --preset 7 -o rtmp://127.0.0.1:$port/live/a
+                    """
             let result = try bash(script, in: folder)
             #expect(result.status == 74, "\(result.errors)")
             #expect(result.errorLines.count == 1 && result.errors.contains("was lost"), "\(result.errors)")

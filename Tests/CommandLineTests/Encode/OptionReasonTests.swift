@@ -81,7 +81,10 @@ import Testing
     }
 
     /// The names only look alike.
-    @Test(arguments: ["a.h265 f/a.h265", "f/a.h265 link/b.h265", "a.h265 A.h265", "a.h265 a.h265.h265", "x.m3u8 x0000.ts", "x.m3u8 x000001.ts", "x.m3u8 f/x00000.ts"])
+    @Test(arguments: [
+        "a.h265 f/a.h265", "f/a.h265 link/b.h265", "a.h265 A.h265", "a.h265 a.h265.h265", "x.m3u8 x0000.ts", "x.m3u8 x000001.ts",
+        "x.m3u8 f/x00000.ts",
+    ])
     func similarOutputNamesAreAccepted(_ names: String) throws {
         let outputs = names.split(separator: " ").map { "-o \($0)" }.joined(separator: " ")
         let run = try vaenc(outputs, prepare: Self.links)
@@ -120,7 +123,9 @@ import Testing
         let alone = try vaenc("-o a.mp4 --tier high --qp 40")
         #expect(alone.report?["level"]?.string == "4.0 High" && alone.effective("codec")?.contains("a tier") == true, "\(alone.errors)")
         let main = try vaenc("-o a.h265 --bitrate 20M --level 4.0 --tier main", json: false)
-        #expect(main.errors.first?.contains("level: asked 4.0, used 5.1 (needed by 64×48 at 25/1 and 30000000 bit/s in the Main tier)") == true, "\(main.errors)")
+        #expect(
+            main.errors.first?.contains("level: asked 4.0, used 5.1 (needed by 64×48 at 25/1 and 30000000 bit/s in the Main tier)") == true,
+            "\(main.errors)")
         #expect(try vaenc("\(rate) --level 4.0 --tier main").status == 69)
         let plain = try vaenc("-o a.h265 --qp 30")
         #expect(plain.effective("tier") == "nothing > Main: default")
@@ -167,11 +172,12 @@ import Testing
     }
 
     /// The refusal of rounding from ten bits has the same words for each cause.
-    @Test(arguments: [
-        ("-o a.h265 --bit-depth 8", nil, "the profile has 8 bits: samples are rounded"),
-        ("-o a.h264", nil, "H.264 is coded in 8 bits: samples are rounded"),
-        ("-o a.mp4", "i965-5916", "H.264 is coded in 8 bits: samples are rounded"),
-    ] as [(String, String?, String)])
+    @Test(
+        arguments: [
+            ("-o a.h265 --bit-depth 8", nil, "the profile has 8 bits: samples are rounded"),
+            ("-o a.h264", nil, "H.264 is coded in 8 bits: samples are rounded"),
+            ("-o a.mp4", "i965-5916", "H.264 is coded in 8 bits: samples are rounded"),
+        ] as [(String, String?, String)])
     func roundingReasonNamesTheCause(_ options: String, _ personality: String?, _ why: String) throws {
         let run = try vaenc(
             "\(options) --input-format p010 --bframes 0 --strict", input: "testsrc:256x144@25:2", personality: personality)
@@ -182,7 +188,8 @@ import Testing
     /// If the codec was not requested, the error says why it is needed.
     @Test func errorExplainsARequiredCodec() throws {
         let deep = try vaenc("-o a.mp4 --bit-depth 10", input: "testsrc:256x144@25:2", personality: "i965-5916")
-        #expect(deep.status == 69 && deep.errors.first?.contains("does not encode HEVC (HEVC is needed: 10 bits are requested") == true, "\(deep.errors)")
+        #expect(
+            deep.status == 69 && deep.errors.first?.contains("does not encode HEVC (HEVC is needed: 10 bits are requested") == true, "\(deep.errors)")
         let named = try vaenc("-o a.h265", input: "testsrc:256x144@25:2", personality: "i965-5916")
         #expect(named.status == 69 && named.errors.first?.contains("needed") == false, "\(named.errors)")
     }

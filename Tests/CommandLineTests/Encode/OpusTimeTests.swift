@@ -52,11 +52,14 @@ import Testing
                 ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=2 \
                 -f lavfi -i "aevalsrc='if(lt(mod(t,0.5),0.002),0.8,0)':s=48000:d=2" -pix_fmt yuv420p -c:v libx264 -bf 0 -c:a libopus in.mp4
                 """, in: folder)
-            for (input, output) in [("in.mp4", "1.mkv"), ("1.mkv", "2.mkv"), ("2.mkv", "3.mkv")] { try vaenc(["remux", input, "-o", output], in: folder) }
+            for (input, output) in [("in.mp4", "1.mkv"), ("1.mkv", "2.mkv"), ("2.mkv", "3.mkv")] {
+                try vaenc(["remux", input, "-o", output], in: folder)
+            }
             /// Returns the positions of the clicks, in samples after the first picture.
             func clicks(_ name: String) throws -> [Int] {
                 try RemuxTests.make(
-                    "ffmpeg -v error -nostdin -y -copyts -i \(name) -map 0:a -af aresample=async=1:first_pts=0 -ac 1 -ar 48000 -f s16le a.pcm", in: folder)
+                    "ffmpeg -v error -nostdin -y -copyts -i \(name) -map 0:a -af aresample=async=1:first_pts=0 -ac 1 -ar 48000 -f s16le a.pcm",
+                    in: folder)
                 let start = try #require(try SoundTests.spans(name, in: folder)["video"]?.start)
                 return SoundTests.clicks(try Files.read("\(folder)/a.pcm")).map { $0 - Int((start * 48_000).rounded()) }
             }

@@ -104,12 +104,15 @@ import Testing
     @Test func formatAppliesToOutputsWithoutAnExtension() throws {
         try Files.withTemporaryFolder { folder in
             let result = try ProcessRunner.run(
-                Checkout.vaenc, ["encode", "testsrc:64x48@25:5", "--format", "ts", "-o", "-", "-o", "a.mp4", "-o", "b.ts"] + software, directory: folder)
+                Checkout.vaenc, ["encode", "testsrc:64x48@25:5", "--format", "ts", "-o", "-", "-o", "a.mp4", "-o", "b.ts"] + software,
+                directory: folder)
             #expect(result.status == 0, "\(result.errors)")
             try Files.write(result.stdout, to: "\(folder)/c")
             for (name, format) in [("a.mp4", "mov"), ("b.ts", "mpegts"), ("c", "mpegts")] {
                 let probe = try ProcessRunner.run(
-                    "ffprobe", ["-v", "error", "-count_packets", "-show_entries", "format=format_name:stream=nb_read_packets", "-of", "csv=p=0", name], directory: folder)
+                    "ffprobe",
+                    ["-v", "error", "-count_packets", "-show_entries", "format=format_name:stream=nb_read_packets", "-of", "csv=p=0", name],
+                    directory: folder)
                 #expect(probe.output.contains(format) && probe.output.contains("5"), "\(name): \(probe.output)")
             }
             for names in [["-o", "a.mkv", "-o", "b.mov"], ["-o", "a.mkv"]] {
@@ -123,7 +126,10 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let paths = ["a.h264", "b.h264"].map { "\(folder)/\($0)" }
             let run = try vaenc(
-                ["testsrc:320x192@25:10", "--max-frame-bytes", "1000", "--bitrate", "200k", "--max-qp", "20", "--json", "-o", paths[0], "-o", paths[1], "--device", "reference", "--codec", "h264"])
+                [
+                    "testsrc:320x192@25:10", "--max-frame-bytes", "1000", "--bitrate", "200k", "--max-qp", "20", "--json", "-o", paths[0], "-o",
+                    paths[1], "--device", "reference", "--codec", "h264",
+                ])
             let lines = run.errorLines.filter { $0.contains("exceeded --max-frame-bytes") }
             #expect(run.status == 0 && lines.count == 2 && zip(lines, paths).allSatisfy { $0.contains("\($1): ") }, "\(run.errors)")
         }

@@ -42,7 +42,10 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let frames = [UInt8](repeating: 128, count: 64 * 48 * 3 / 2 * 3)
             try Files.write(frames, to: "\(folder)/in.nv12")
-            let some = [input, "--input-size", "64x48", "--input-format", "nv12", "--device", "software", "--codec", "h264", "--json", "--overwrite", "-o", "a.mp4"]
+            let some = [
+                input, "--input-size", "64x48", "--input-format", "nv12", "--device", "software", "--codec", "h264", "--json", "--overwrite", "-o",
+                "a.mp4",
+            ]
             let run = try EncodeRun(some, in: folder, input: input == "-" ? frames : [])
             #expect(run.status == 0, "\(run.errors)")
             #expect(run.errors.contains("30 frames per second are assumed") && run.errors.contains("--fps"), "\(run.errors)")
@@ -65,7 +68,8 @@ import Testing
             #expect(device.effective("frameRate")?["why"]?.string == "assumed: images have no frame rate", "\(device.errors)")
             if name != "in.mjpeg" {
                 let copied = try ProcessRunner.run(Checkout.vaenc, ["remux", name, "-o", "copy.mkv"], directory: folder)
-                #expect(copied.status == 0 && copied.errors.contains("images have no frame rate: 25 images per second are assumed"), "\(copied.errors)")
+                #expect(
+                    copied.status == 0 && copied.errors.contains("images have no frame rate: 25 images per second are assumed"), "\(copied.errors)")
             }
             let slow = try EncodeRun(some + ["--fps", "5"], in: folder)
             #expect(slow.status == 0 && slow.effective("speed") == nil && !slow.errors.contains("speed"), "\(slow.errors)")

@@ -46,7 +46,10 @@ import Testing
             #expect(sizes.count == 5 && sizes[0] > bytes && sizes.dropFirst().allSatisfy { $0 < 90_000 }, "\(sizes)")
             #expect(run.report?["statistics"]?["broken"]?["overLevel"]?.int == 1, "\(sizes)")
             let notices = (run.report?["notices"]?.array ?? []).compactMap(\.string)
-            #expect(notices.contains { $0.contains("1 picture exceeded the bit rate, the buffer, the picture size or the number of slices of the stream's level") }, "\(notices)")
+            #expect(
+                notices.contains {
+                    $0.contains("1 picture exceeded the bit rate, the buffer, the picture size or the number of slices of the stream's level")
+                }, "\(notices)")
             let strict = try EncodeRun(words(line) + ["b.\(ending)", "--strict"], in: folder)
             #expect(strict.status == 69 && strict.errors.contains("strict: frame 0"), "\(strict.errors)")
         }
@@ -78,7 +81,8 @@ import Testing
     /// obey the level all the same.
     @Test(arguments: [
         ("h264", "--level 1.2 --rate-control cbr --bitrate 450k --vbv-size 1M"), ("h264", "--level 1.2 --rate-control avbr --bitrate 450k"),
-        ("hevc", "--level 2 --rate-control cbr --bitrate 1M --vbv-size 1500k"), ("hevc", "--level 2 --rate-control vbr --bitrate 1M --vbv-size 1500k"),
+        ("hevc", "--level 2 --rate-control cbr --bitrate 1M --vbv-size 1500k"),
+        ("hevc", "--level 2 --rate-control vbr --bitrate 1M --vbv-size 1500k"),
         ("hevc", "--level 2 --rate-control avbr --bitrate 1M"),
     ]) func driverKeepsTheMinimumCompressionRatio(_ codec: String, _ options: String) throws {
         try Files.withTemporaryFolder { folder in
@@ -97,7 +101,8 @@ import Testing
     /// 2.1.
     @Test func slicesBeyondTheLevelAreCounted() throws {
         try Files.withTemporaryFolder { folder in
-            let line = "\(try Fixture.bikes.path()) --start 4 --frames 3 --audio none --codec hevc --device reference --qp 10 --level 2.1 --max-slice-bytes 1500 -o a.h265"
+            let line =
+                "\(try Fixture.bikes.path()) --start 4 --frames 3 --audio none --codec hevc --device reference --qp 10 --level 2.1 --max-slice-bytes 1500 -o a.h265"
             let run = try EncodeRun(words(line) + ["--json"], in: folder)
             #expect(run.status == 0 && (run.report?["statistics"]?["broken"]?["overLevel"]?.int ?? 0) > 0, "\(run.errors)")
             let found = try ToolRun(["inspect", "\(folder)/a.h265"])
@@ -124,7 +129,8 @@ import Testing
     /// A data rate limit below the maximum bit rate does not lower that maximum, so that a strict run succeeds.
     @Test func dataRateLimitIsNoMaximum() throws {
         try Files.withTemporaryFolder { folder in
-            let line = "testsrc:320x192@25:60 --device software --codec h264 --preset 7 --bitrate 400k --max-bitrate 900k --data-rate-limit 110000/2 -o a.h264"
+            let line =
+                "testsrc:320x192@25:60 --device software --codec h264 --preset 7 --bitrate 400k --max-bitrate 900k --data-rate-limit 110000/2 -o a.h264"
             let run = try EncodeRun(words(line) + ["--json"], in: folder)
             #expect(run.status == 0 && run.report?["statistics"]?["broken"]?["overMaxBitrate"]?.int == 0, "\(run.errors)")
         }
@@ -133,7 +139,8 @@ import Testing
     /// An output above the maximum bit rate ends a strict run with any encoder.
     @Test(arguments: ["h264", "hevc"]) func exceededMaximumEndsAStrictRun(_ codec: String) throws {
         try Files.withTemporaryFolder { folder in
-            let line = "testsrc:96x96@25:50 --device software --codec \(codec) --bitrate 20k --max-bitrate 21k --vbv-size 100k --gop 10 --max-qp 30 -o a.mp4"
+            let line =
+                "testsrc:96x96@25:50 --device software --codec \(codec) --bitrate 20k --max-bitrate 21k --vbv-size 100k --gop 10 --max-qp 30 -o a.mp4"
             let run = try EncodeRun(words(line) + ["--strict"], in: folder)
             #expect(run.status == 69 && run.errors.contains("exceeds --max-bitrate within one second"), "\(run.errors)")
             #expect(!Files.exists("\(folder)/a.mp4"))
@@ -149,7 +156,8 @@ import Testing
         try Files.withTemporaryFolder { folder in
             for (size, used) in [(12_000, 12_064), (12_500, 12_500)] {
                 for name in ["a.\(codec)", "a.mp4"] {
-                    let line = "--input-size 320x136 --input-format i420 --fps 25 --device reference --codec \(codec) --preset 7 --gop 40 "
+                    let line =
+                        "--input-size 320x136 --input-format i420 --fps 25 --device reference --codec \(codec) --preset 7 --gop 40 "
                         + "--rate-control cbr --bitrate 300k --vbv-size \(size) --vbv-initial 100 --rate-controller \(controller) "
                         + "--json --overwrite -o \(name)"
                     let run = try EncodeRun([raw] + words(line), in: folder)
@@ -167,7 +175,8 @@ import Testing
     @Test(arguments: ["driver", "vaenc"], ["h264", "hevc"]) func frameSizeLimitIsKeptWithoutLosingRate(_ controller: String, _ codec: String) throws {
         try Files.withTemporaryFolder { folder in
             for (clip, bytes, least, notices) in [(Fixture.bikes, 4000, 270_000, 0), (.bigBuckBunny, 1600, 70_000, 1)] {
-                let line = "--size 256x144 --device reference --codec \(codec) --bitrate 300k --max-frame-bytes \(bytes) --audio none "
+                let line =
+                    "--size 256x144 --device reference --codec \(codec) --bitrate 300k --max-frame-bytes \(bytes) --audio none "
                     + "--rate-controller \(controller) --overwrite --json -o a.mp4"
                 let run = try EncodeRun([try clip.path()] + words(line), in: folder)
                 let reported = run.report?["notices"]?.array.compactMap(\.string).count { $0.contains("--max-frame-bytes") }

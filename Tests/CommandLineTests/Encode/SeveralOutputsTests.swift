@@ -77,9 +77,10 @@ import Testing
 
     /// One output cannot be created: it exists, has no folder, has no listener, or its codec is not supported by the
     /// device. The other leaves no file.
-    @Test(arguments: [
-        ("there.h265", nil, 73), ("no/such.h265", nil, 73), ("rtmp://127.0.0.1:1/a", nil, 74), ("b.h265", "i965-5916", 69), ("b.xyz", nil, 64),
-    ] as [(String, String?, Int)])
+    @Test(
+        arguments: [
+            ("there.h265", nil, 73), ("no/such.h265", nil, 73), ("rtmp://127.0.0.1:1/a", nil, 74), ("b.h265", "i965-5916", 69), ("b.xyz", nil, 64),
+        ] as [(String, String?, Int)])
     func refusedOutputLeavesNoOtherOutput(_ name: String, _ personality: String?, _ status: Int) throws {
         try Files.withTemporaryFolder { folder in
             try Files.write([1, 2], to: "\(folder)/there.h265")

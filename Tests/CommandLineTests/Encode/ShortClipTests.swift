@@ -9,7 +9,10 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let setup = try ProcessRunner.run(
                 "ffmpeg",
-                ["-v", "error", "-f", "lavfi", "-i", "testsrc2=s=176x144:r=30000/1001", "-frames:v", "5", "-pix_fmt", "rgb48be", "-c:v", "png", "in.mov"],
+                [
+                    "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=176x144:r=30000/1001", "-frames:v", "5", "-pix_fmt", "rgb48be", "-c:v", "png",
+                    "in.mov",
+                ],
                 directory: folder)
             try #require(setup.status == 0, "\(setup.errors)")
             for count in 1...5 {
@@ -33,8 +36,10 @@ import Testing
             for count in [1, 3, 5, 10, 60] {
                 let setup = try ProcessRunner.run(
                     Checkout.vaenc,
-                    ["encode", "testsrc:64x64@25:\(count)", "-o", "\(count).h264", "--device", "reference", "--bframes", "0", "--qp", "45",
-                     "--temporal-layers", "\(layers)"],
+                    [
+                        "encode", "testsrc:64x64@25:\(count)", "-o", "\(count).h264", "--device", "reference", "--bframes", "0", "--qp", "45",
+                        "--temporal-layers", "\(layers)",
+                    ],
                     directory: folder)
                 #expect(setup.status == 0, "\(setup.errors)")
                 // A file or a pipe, by turns.
@@ -52,8 +57,10 @@ import Testing
                 // If its format is given, FFmpeg reads the stream. r_frame_rate is the rate of fields from FFmpeg 7 on.
                 let probe = try ProcessRunner.run(
                     "ffprobe",
-                    ["-v", "error", "-f", "h264", "-count_frames", "-show_entries", "packet=duration_time:stream=nb_read_frames", "-of", "csv=p=0",
-                     "\(count).h264"],
+                    [
+                        "-v", "error", "-f", "h264", "-count_frames", "-show_entries", "packet=duration_time:stream=nb_read_frames", "-of", "csv=p=0",
+                        "\(count).h264",
+                    ],
                     directory: folder)
                 let expected = Array(repeating: "0.040000", count: count) + ["\(count)"]
                 #expect(probe.output.split(separator: "\n").map(String.init) == expected, "\(probe.output) \(probe.errors)")
@@ -78,7 +85,10 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let run = try ProcessRunner.run(
                 "bash",
-                ["-c", "ulimit -f 20; exec \"$0\" encode testsrc:176x144@25:50 -o a.h264 --codec h264 --device software --bitrate 4M", Checkout.vaenc],
+                [
+                    "-c", "ulimit -f 20; exec \"$0\" encode testsrc:176x144@25:50 -o a.h264 --codec h264 --device software --bitrate 4M",
+                    Checkout.vaenc,
+                ],
                 directory: folder)
             #expect(run.status == 74 && run.errorLines.count == 1, "\(run.status) \(run.errors)")
             #expect(Files.list(folder).isEmpty)

@@ -6,7 +6,11 @@ import Testing
     /// Returns a hash of each decoded picture, by ffmpeg.
     static func hashes(_ path: String, in folder: String) throws -> [String] {
         let result = try ProcessRunner.run(
-            "ffmpeg", ["-v", "error", "-xerror", "-nostdin", "-i", path, "-map", "0:v", "-fps_mode", "passthrough", "-f", "framehash", "-hash", "murmur3", "-"],
+            "ffmpeg",
+            [
+                "-v", "error", "-xerror", "-nostdin", "-i", path, "-map", "0:v", "-fps_mode", "passthrough", "-f", "framehash", "-hash", "murmur3",
+                "-",
+            ],
             directory: folder)
         #expect(result.status == 0 && result.errors == "", "\(path): \(result.errors)")
         return result.output.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap {
@@ -17,7 +21,8 @@ import Testing
     /// Returns the first time, the end and the number of the pictures and of the sound's frames, in seconds.
     static func spans(_ path: String, in folder: String) throws -> [String: (start: Double, end: Double, count: Int)] {
         let result = try ProcessRunner.run(
-            "ffprobe", ["-v", "error", "-show_entries", "frame=media_type,best_effort_timestamp_time,duration_time,pkt_duration_time", "-of", "csv=p=0", path],
+            "ffprobe",
+            ["-v", "error", "-show_entries", "frame=media_type,best_effort_timestamp_time,duration_time,pkt_duration_time", "-of", "csv=p=0", path],
             directory: folder)
         #expect(result.status == 0, "\(path): \(result.errors)")
         var spans: [String: (start: Double, end: Double, count: Int)] = [:]
@@ -38,8 +43,10 @@ import Testing
                 "-f", "lavfi", "-i", "testsrc2=s=160x96:r=25:d=5", "-f", "lavfi", "-i", "sine=r=48000:d=5", "-pix_fmt", "yuv420p", "-c:v", "libx264",
                 "-preset", "veryfast", "-g", "250", "-bf", "2", "-c:a", "aac", "-ac", "2", folder + "/in.mp4")
             let run = try EncodeRun(
-                ["in.mp4", "--device", "software", "--codec", "h264", "--preset", "7",
-                    "--start", "1.5", "--duration", "2", "--audio", audio, "--json", "-o", "a.mp4", "-o", "a.mkv", "-o", "a.ts", "-o", "a.flv"], in: folder)
+                [
+                    "in.mp4", "--device", "software", "--codec", "h264", "--preset", "7",
+                    "--start", "1.5", "--duration", "2", "--audio", audio, "--json", "-o", "a.mp4", "-o", "a.mkv", "-o", "a.ts", "-o", "a.flv",
+                ], in: folder)
             #expect(run.status == 0, "\(run.errors)")
             for path in ["a.mp4", "a.mkv", "a.ts", "a.flv"] {
                 let spans = try Self.spans(path, in: folder)
@@ -57,10 +64,13 @@ import Testing
             try ffmpeg(
                 "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=2", "-f", "lavfi", "-i", "sine=d=5", "-c:v", "libx264", "-preset", "ultrafast",
                 "-pix_fmt", "yuv420p", "-c:a", "aac", folder + "/in.mp4")
-            let cases = [(["--duration", "4"], 4.0), (["--duration", "30"], 5), (["--frames", "1000"], 5), (["--frames", "50"], 2), (["--duration", "1"], 1)]
+            let cases = [
+                (["--duration", "4"], 4.0), (["--duration", "30"], 5), (["--frames", "1000"], 5), (["--frames", "50"], 2), (["--duration", "1"], 1),
+            ]
             for (limits, end) in cases {
                 let run = try EncodeRun(
-                    ["in.mp4", "--device", "software", "--codec", "h264", "--strict", "--overwrite", "-o", "a.mp4", "--audio", audio] + limits, in: folder)
+                    ["in.mp4", "--device", "software", "--codec", "h264", "--strict", "--overwrite", "-o", "a.mp4", "--audio", audio] + limits,
+                    in: folder)
                 #expect(run.status == 0, "\(run.errors)")
                 let sound = try #require(try Self.spans("a.mp4", in: folder)["audio"])
                 #expect(abs(sound.end - end) < 0.05, "\(limits): \(sound)")
@@ -72,7 +82,8 @@ import Testing
     @Test func flvSoundIsAAC() throws {
         try Files.withTemporaryFolder { folder in
             try ffmpeg(
-                "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.4", "-f", "lavfi", "-i", "sine=d=0.4:r=44100", "-c:v", "mpeg4", "-c:a", "pcm_s16le",
+                "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.4", "-f", "lavfi", "-i", "sine=d=0.4:r=44100", "-c:v", "mpeg4", "-c:a",
+                "pcm_s16le",
                 "\(folder)/in.mkv")
             for (options, codec) in [([], "aac"), (["--audio", "copy"], "pcm_s16le")] {
                 let run = try EncodeRun(["in.mkv", "--device", "software", "-o", "a.flv", "--overwrite", "--strict"] + options, in: folder)
@@ -124,7 +135,8 @@ import Testing
     @Test func rotationIsKeptOrReported() throws {
         try Files.withTemporaryFolder { folder in
             let setup = try ProcessRunner.run(
-                "ffmpeg", ["-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.2", "-pix_fmt", "yuv420p", "in.mp4"],
+                "ffmpeg",
+                ["-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.2", "-pix_fmt", "yuv420p", "in.mp4"],
                 directory: folder)
             try #require(setup.status == 0, "\(setup.errors)")
             try TurnedClip.turn("\(folder)/in.mp4")
@@ -146,9 +158,12 @@ import Testing
     @Test(arguments: ["software", "reference"]) func interlacedPicturesAreDeinterlaced(_ device: String) throws {
         try Files.withTemporaryFolder { folder in
             let setup = try ProcessRunner.run(
-                "ffmpeg", ["-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=size=160x96:rate=50:duration=1", "-vf",
+                "ffmpeg",
+                [
+                    "-v", "error", "-nostdin", "-f", "lavfi", "-i", "testsrc2=size=160x96:rate=50:duration=1", "-vf",
                     "tinterlace=interleave_top,setfield=tff", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-flags", "+ildct+ilme",
-                    "-x264-params", "tff=1", "in.mp4"], directory: folder)
+                    "-x264-params", "tff=1", "in.mp4",
+                ], directory: folder)
             try #require(setup.status == 0, "\(setup.errors)")
             let run = try EncodeRun(["in.mp4", "--device", device, "--codec", "h264", "--qp", "12", "--json", "-o", "a.mp4"], in: folder)
             #expect(run.status == 0 && run.effective("fields")?["used"]?.string == "progressive", "\(run.errors)")

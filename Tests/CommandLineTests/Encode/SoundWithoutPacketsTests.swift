@@ -17,7 +17,8 @@ import Testing
     /// Returns the kind and the number of packets of each stream. The file must be read without errors.
     private func streams(_ path: String, in folder: String) throws -> [String] {
         let run = try ProcessRunner.run(
-            "ffprobe", ["-v", "error", "-count_packets", "-show_entries", "stream=codec_type,nb_read_packets", "-of", "csv=p=0", path], directory: folder)
+            "ffprobe", ["-v", "error", "-count_packets", "-show_entries", "stream=codec_type,nb_read_packets", "-of", "csv=p=0", path],
+            directory: folder)
         #expect(run.status == 0 && run.errors.isEmpty, "\(path): \(run.errors)")
         return run.output.split(separator: "\n").map { $0.split(separator: ",").joined(separator: " ") }
     }

@@ -5,7 +5,9 @@ import Testing
 @Suite struct StartOptionTests {
     /// The clip has eight seconds at 25 frames per second and a key picture every two seconds. AVI's index begins after
     /// the file's first time.
-    @Test(arguments: ["mkv", "mp4", "mov", "ts", "flv", "avi", "nut"], ["0", "2"]) func startSelectsTheSamePictures(_ container: String, _ bFrames: String) throws {
+    @Test(arguments: ["mkv", "mp4", "mov", "ts", "flv", "avi", "nut"], ["0", "2"]) func startSelectsTheSamePictures(
+        _ container: String, _ bFrames: String
+    ) throws {
         try Files.withTemporaryFolder { folder in
             let input = "in.\(container)"
             let sound = ["mkv": "pcm_s16le", "nut": "pcm_s16le", "avi": "mp3"][container] ?? "aac"

@@ -43,7 +43,8 @@ import Testing
                 try check(run(["remux", input, "--overwrite", "--strict", "-o", name]))
                 // The pictures are unchanged.
                 func shown(_ name: String) throws -> String {
-                    try ProcessRunner.run("ffmpeg", ["-v", "error", "-i", name, "-map", "0:v", "-vsync", "0", "-f", "md5", "-"], directory: folder).output
+                    try ProcessRunner.run("ffmpeg", ["-v", "error", "-i", name, "-map", "0:v", "-vsync", "0", "-f", "md5", "-"], directory: folder)
+                        .output
                 }
                 #expect(try shown(name) == shown("full.mkv"))
             }
@@ -68,7 +69,9 @@ import Testing
                 try #require(run.status == 0, "\(run.errors)")
                 return try Files.read("\(folder)/out.i420").count / (64 * 48 * 3 / 2)
             }
-            for (first, second, pictures) in [("1.033", "2.033", (31, 61)), ("1.0333", "2.0333333", (31, 61)), ("1.05", "2.05", (32, 62)), ("1.013", "2.95", (31, 89))] {
+            for (first, second, pictures) in [
+                ("1.033", "2.033", (31, 61)), ("1.0333", "2.0333333", (31, 61)), ("1.05", "2.05", (32, 62)), ("1.013", "2.95", (31, 89)),
+            ] {
                 let length = try #require(Double(second)) - (try #require(Double(first)))
                 let counts = try [
                     count(["--duration", first]), count(["--start", first, "--duration", "\(length)"]), count(["--start", second]),
@@ -79,7 +82,8 @@ import Testing
     }
 
     /// Sound begins half a second before the pictures. Parts count from the sound, whether it is read or not.
-    @Test(arguments: ["in.mkv", "in.mp4", "in.ts"], ["decode -o a.i420", "encode --codec h264 --audio none -o a.h264", "encode --codec h264 -o a.mkv"])
+    @Test(
+        arguments: ["in.mkv", "in.mp4", "in.ts"], ["decode -o a.i420", "encode --codec h264 --audio none -o a.h264", "encode --codec h264 -o a.mkv"])
     func partsCountFromTheSound(_ input: String, _ command: String) throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(
@@ -110,12 +114,14 @@ import Testing
                 -vsync vfr -pix_fmt yuv420p -c:v libx264 -bf 0 -g 25 -c:a aac \(input)
                 """, in: folder)
             for line in [
-                "encode --device software --codec h264 --bframes 0", "encode --device software --codec h264 --audio aac", "encode --device reference --codec h264 --bframes 0",
+                "encode --device software --codec h264 --bframes 0", "encode --device software --codec h264 --audio aac",
+                "encode --device reference --codec h264 --bframes 0",
                 "remux",
             ] {
                 for output in ["out.mp4", "out.mkv"] {
                     let run = try ProcessRunner.run(
-                        Checkout.vaenc, line.split(separator: " ").map(String.init) + [input, "-o", output, "--duration", "3", "--overwrite"], directory: folder)
+                        Checkout.vaenc, line.split(separator: " ").map(String.init) + [input, "-o", output, "--duration", "3", "--overwrite"],
+                        directory: folder)
                     #expect(run.status == 0, "\(line): \(run.errors)")
                     let (pictures, sound) = try (Self.times(output, "v", in: folder), Self.times(output, "a", in: folder))
                     #expect(pictures.count == 50 && abs((sound.last ?? 0) - 3) < 0.07, "\(line) \(output): \(pictures.count), \(sound.last ?? 0)")
@@ -136,17 +142,23 @@ import Testing
                 -fps_mode passthrough -enc_time_base 1/1000000 -video_track_timescale 1000000 -c:v libx264 -pix_fmt yuv420p -bf 0 in.mp4
                 """, in: folder)
             let given = try Self.times("in.mp4", "v", in: folder)
-            try #require(given.count == 50 && Self.steps(given).contains { $0 < 0.00002 } && Self.steps(given).contains { (0.0003...0.0009).contains($0) }, "\(Self.steps(given))")
+            try #require(
+                given.count == 50 && Self.steps(given).contains { $0 < 0.00002 } && Self.steps(given).contains { (0.0003...0.0009).contains($0) },
+                "\(Self.steps(given))")
             for output in ["a.mp4", "a.mov", "a.mkv", "a.ts", "a.flv", "a.m3u8"] {
                 for frames in ["0", "2"] {
-                    let run = try EncodeRun(["in.mp4", "-o", output, "--device", device, "--codec", "h264", "--bframes", frames, "--overwrite"], in: folder)
+                    let run = try EncodeRun(
+                        ["in.mp4", "-o", output, "--device", device, "--codec", "h264", "--bframes", frames, "--overwrite"], in: folder)
                     try #require(run.status == 0, "\(output): \(run.errors)")
                     let pictures = try Self.times(output, "v", in: folder)
                     #expect(pictures.count == 50, "\(output): \(pictures)")
                     let shift = (pictures.first ?? 0) - given[0]
                     #expect(zip(pictures, given).allSatisfy { abs($0 - $1 - shift) < 0.003 }, "\(output): \(pictures)")
-                    let decoded = try ProcessRunner.run("ffmpeg", ["-v", "error", "-i", output, "-fps_mode", "passthrough", "-f", "framemd5", "-"], directory: folder)
-                    #expect(decoded.errors == "" && decoded.output.split(separator: "\n").count { !$0.hasPrefix("#") } == 50, "\(output): \(decoded.errors)")
+                    let decoded = try ProcessRunner.run(
+                        "ffmpeg", ["-v", "error", "-i", output, "-fps_mode", "passthrough", "-f", "framemd5", "-"], directory: folder)
+                    #expect(
+                        decoded.errors == "" && decoded.output.split(separator: "\n").count { !$0.hasPrefix("#") } == 50,
+                        "\(output): \(decoded.errors)")
                 }
             }
         }
@@ -184,7 +196,8 @@ import Testing
             // The pictures are 0.04 s apart, and every tenth is a key frame. In the last file the sound starts 1 s
             // before them.
             for (name, start, shown, copied) in [
-                ("pictures", "0.75", 81, 90), ("pictures", "0.8", 80, 80), ("pictures", "1.19", 70, 80), ("both", "0.75", 81, 90), ("sound", "1.75", 81, 90),
+                ("pictures", "0.75", 81, 90), ("pictures", "0.8", 80, 80), ("pictures", "1.19", 70, 80), ("both", "0.75", 81, 90),
+                ("sound", "1.75", 81, 90),
             ] {
                 let input = "\(name).\(ending)"
                 let encoded = try EncodeRun(
@@ -318,7 +331,9 @@ import Testing
                 let header = offset + 4 + (bytes[offset + 3] & 0x20 == 0 ? 0 : 1 + Int(bytes[offset + 4]))
                 try #require(bytes[header..<header + 3].elementsEqual([0, 0, 1]) && bytes[header + 7] & 0xC0 == 0x80)
                 let time: UInt64 = (pictures / 3 % 2 == 0 ? 90_000_000 : 900_000) + pictures * 3600
-                let parts: [UInt64] = [0x20 | time >> 29 & 0x0E | 1, time >> 22 & 0xFF, time >> 14 & 0xFE | 1, time >> 7 & 0xFF, time << 1 & 0xFE | 1]
+                let parts: [UInt64] = [
+                    0x20 | time >> 29 & 0x0E | 1, time >> 22 & 0xFF, time >> 14 & 0xFE | 1, time >> 7 & 0xFF, time << 1 & 0xFE | 1,
+                ]
                 for (index, part) in parts.enumerated() { bytes[header + 9 + index] = UInt8(part) }
                 pictures += 1
             }
@@ -391,7 +406,8 @@ import Testing
                     return try #require(text.split { $0 == "\n" || $0 == "," }.first.flatMap { Double($0) }, "\(name): \(text)")
                 }
                 let (pictures, sound) = try (
-                    number("stream=start_time", ["-select_streams", "v"]), number("stream=start_time", ["-select_streams", "a"]))
+                    number("stream=start_time", ["-select_streams", "v"]), number("stream=start_time", ["-select_streams", "a"])
+                )
                 return (try number("format=start_time"), pictures - sound)
             }
             let (before, after) = try (starts("in.\(ending)"), starts("a.out"))

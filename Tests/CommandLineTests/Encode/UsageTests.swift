@@ -13,7 +13,9 @@ import Testing
     ]
 
     /// A file name that begins with a dash is parsed as options: the error says what to write.
-    @Test(arguments: ["remux in.mp4 -o -x.mp4", "remux -x.mp4 -o y.mp4", "encode in.mp4 -o -x.h264", "decode in.mp4 -o -x.y4m", "compare a.mp4 -b.mp4"])
+    @Test(arguments: [
+        "remux in.mp4 -o -x.mp4", "remux -x.mp4 -o y.mp4", "encode in.mp4 -o -x.h264", "decode in.mp4 -o -x.y4m", "compare a.mp4 -b.mp4",
+    ])
     func namesWithADashGetAHint(_ line: String) throws {
         let result = try vaenc(line)
         let name = line.split(separator: " ").first { $0.hasPrefix("-") && $0.contains(".") } ?? ""
@@ -52,7 +54,8 @@ import Testing
     /// With a rate for each of two outputs, the second would apply to both.
     @Test(arguments: [
         "-o a.h264 --bitrate 300k -o b.h264 --bitrate 600k", "-o a.h264 --bitrate=300k --bitrate=600k", "-o a.h264 --qp 30 --qp=30",
-        "-o a.h264 --crf 30 --quality 20", "-o a.h264 --b-pyramid --no-b-pyramid", "-o a.h264 --change-bitrate 5=1M --change-bitrate 5=2M --bitrate 1M",
+        "-o a.h264 --crf 30 --quality 20", "-o a.h264 --b-pyramid --no-b-pyramid",
+        "-o a.h264 --change-bitrate 5=1M --change-bitrate 5=2M --bitrate 1M",
         "-o a.h264 --change-bitrate 5==1M --bitrate 1M", "-o a.h264 --bitrate 0x30k",
     ])
     func contradictingOptionsAreRefused(_ options: String) throws {
@@ -80,24 +83,31 @@ import Testing
 
     @Test(arguments: [
         ("encode x -b:v 3M", "use --bitrate"), ("encode x -crf 20", "use --crf"), ("encode x --bframs 2", "did you mean --bframes?"),
-        ("encode x -c:v libx264", "use --codec, or vaenc remux to copy"), ("encode x --btirate 3M", "did you mean --bitrate?"), ("encode x -bitrate 3M", "use --bitrate"),
+        ("encode x -c:v libx264", "use --codec, or vaenc remux to copy"), ("encode x --btirate 3M", "did you mean --bitrate?"),
+        ("encode x -bitrate 3M", "use --bitrate"),
         ("encode x -o y.mp4 -threads 4", "unknown option -threads: leave it out"), ("encode x -hide_banner -o y.mp4", "leave it out"),
         ("encode x -hwaccel vaapi -o y.mp4", "use --device"), ("encode -vh", "unknown option -vh"), ("encode -help", "use --help"),
         ("remux x -threads 2 -o y.mp4", "unknown option -threads"), ("encode -vh.mp4 -o y.mp4", "write ./-vh.mp4 if it is a file's name"),
         ("encode -- -x.mp4 -o y.mp4", "-o follows --, after which every word is a file's name"),
         ("encode x -vcodec hevc -o y.mp4", "unknown option -vcodec: use --codec"), ("encode x -to 5", "use --duration"),
-        ("-vh", "unknown option -vh: write a command first"), ("help -threads", "unknown option -threads"), ("encode x --qp -x5 -o y.mp4", "--qp -x5 is not"),
+        ("-vh", "unknown option -vh: write a command first"), ("help -threads", "unknown option -threads"),
+        ("encode x --qp -x5 -o y.mp4", "--qp -x5 is not"),
         ("encode x -movflags +faststart -o y.mp4", "unknown option -movflags: use --format fmp4"),
         ("remux x -c copy -o y.mp4", "vaenc remux copies every stream"), ("remux x --codec copy -o y.mp4", "vaenc remux copies every stream"),
         ("encode x -an", "use --audio none"), ("encode x -y", "use --overwrite"), ("encode x --zork", "vaenc encode --help lists the options"),
         ("encode -i x", "name the input without an option"), ("encode x --keyint 50", "use --gop"), ("encode x -ss 3", "use --start"),
-        ("remux x -o y.mp4 --crf 20", "vaenc remux --help lists the options"), ("encode x --preset ultrafast -o y.mp4", "slow (2), medium (4) or fast (6)"),
+        ("remux x -o y.mp4 --crf 20", "vaenc remux --help lists the options"),
+        ("encode x --preset ultrafast -o y.mp4", "slow (2), medium (4) or fast (6)"),
         ("encod f", "did you mean vaenc encode?"), ("enocde f", "did you mean vaenc encode?"), ("Decode f", "did you mean vaenc decode?"),
-        ("xyzzy", "use one of probe, encode"), ("--zork", "vaenc COMMAND --help"), ("decode x -o y.y4m --audio none", "vaenc remux always copies sound"),
+        ("xyzzy", "use one of probe, encode"), ("--zork", "vaenc COMMAND --help"),
+        ("decode x -o y.y4m --audio none", "vaenc remux always copies sound"),
         ("encode x --codec mpeg2 -o y.mp4", "--codec mpeg2 is not known: use auto, h264 or hevc"),
-        ("encode x --profile high10 -o y.mp4", "or main or main10 of HEVC"), ("encode x --codec h264 --profile high10 -o y.mp4", "not a profile of H.264"),
-        ("help encod", "did you mean vaenc help encode?"), ("encod --help", "did you mean vaenc encode?"), ("help xyzzy -h", "use one of probe, encode"),
-        ("help encode decode", "help takes one command, not encode decode: write vaenc help encode"), ("encod --version", "did you mean vaenc encode?"),
+        ("encode x --profile high10 -o y.mp4", "or main or main10 of HEVC"),
+        ("encode x --codec h264 --profile high10 -o y.mp4", "not a profile of H.264"),
+        ("help encod", "did you mean vaenc help encode?"), ("encod --help", "did you mean vaenc encode?"),
+        ("help xyzzy -h", "use one of probe, encode"),
+        ("help encode decode", "help takes one command, not encode decode: write vaenc help encode"),
+        ("encod --version", "did you mean vaenc encode?"),
     ])
     func unknownOptionsGetASuggestion(_ line: String, _ words: String) throws {
         let result = try vaenc(line)
@@ -110,14 +120,25 @@ import Testing
         ("encode x --qp nan -o y.mp4", "--qp nan is not a whole number: write it with digits only, such as --qp 4"),
         ("encode x --slices 2.5 -o y.mp4", "--slices 2.5 is not a whole number: write it with digits only, such as --slices 2"),
         ("encode x --crf 18.5 -o y.mp4", "--crf 18.5 is not a whole number: write it with digits only, such as --crf 18"),
-        ("encode x --max-frame-bytes 1.5M -o y.mp4", "--max-frame-bytes 1.5M is not a whole number: write it with digits only, such as --max-frame-bytes 1500000"),
+        (
+            "encode x --max-frame-bytes 1.5M -o y.mp4",
+            "--max-frame-bytes 1.5M is not a whole number: write it with digits only, such as --max-frame-bytes 1500000"
+        ),
         ("encode x --qp 0.5 -o y.mp4", "--qp 0.5 is not a whole number: write it with digits only, such as --qp 1"),
         ("encode x --qp 26 --max-bitrate 2M -o y.mp4", "--max-bitrate needs an average bit rate: use --bitrate instead of --qp"),
         ("encode testsrc: --crf 80 -o y.mp4", "--crf 80 is out of range: use 1 to 51"),
-        ("encode x --crf 20 --max-bitrate 2M -o y.mp4", "--max-bitrate needs an average bit rate: add --rate-control qvbr for constant quality below this rate"),
-        ("encode x --max-bitrate 2M -o y.mp4", "--max-bitrate needs an average bit rate: add --bitrate with a lower rate, or --rate-control qvbr for constant quality"),
+        (
+            "encode x --crf 20 --max-bitrate 2M -o y.mp4",
+            "--max-bitrate needs an average bit rate: add --rate-control qvbr for constant quality below this rate"
+        ),
+        (
+            "encode x --max-bitrate 2M -o y.mp4",
+            "--max-bitrate needs an average bit rate: add --bitrate with a lower rate, or --rate-control qvbr for constant quality"
+        ),
         ("encode x --end 5 -o y.mp4", "unknown option --end: use --duration with the length of the part"),
-        ("transcode x -o y.mp4", "there is no command transcode: use vaenc encode"), ("record x", "there is no command record: use vaenc capture"), ("help info", "there is no command info: use vaenc help inspect"), ("encode x --codec copy -o y.mp4", "--codec copy is not known: vaenc remux copies streams without encoding"),
+        ("transcode x -o y.mp4", "there is no command transcode: use vaenc encode"), ("record x", "there is no command record: use vaenc capture"),
+        ("help info", "there is no command info: use vaenc help inspect"),
+        ("encode x --codec copy -o y.mp4", "--codec copy is not known: vaenc remux copies streams without encoding"),
         ("encode x --gop 99999999999999999999 -o y.mp4", "--gop 99999999999999999999 is out of range: use a number with fewer digits"),
         ("encode x --gop-seconds long -o y.mp4", "--gop-seconds long is not a number of seconds: write a number, such as 2.5"),
         ("capture /dev/video99 --stall-timeout 1s -o y.mp4", "--stall-timeout 1s is not a number of seconds: write a number, such as 2.5"),
@@ -130,19 +151,28 @@ import Testing
         ("encode x --gop-seconds -o y.mp4", "--gop-seconds has no value before -o: write --gop-seconds VALUE, or leave it out"),
         ("encode x -o --strict", "-o has no value before --strict: write -o VALUE, or leave it out"),
         ("encode x -o", "-o has no value: write -o FILE"), ("remux x --output", "--output has no value: write --output FILE"),
-        ("remux", "the input is missing: write vaenc remux INPUT -o OUTPUT"), ("decode x", "--output is missing: write vaenc decode INPUT -o OUTPUT.y4m"),
-        ("inspect", "the file is missing: write vaenc inspect FILE"), ("compare x", "the second input is missing: write vaenc compare REFERENCE DISTORTED"),
+        ("remux", "the input is missing: write vaenc remux INPUT -o OUTPUT"),
+        ("decode x", "--output is missing: write vaenc decode INPUT -o OUTPUT.y4m"),
+        ("inspect", "the file is missing: write vaenc inspect FILE"),
+        ("compare x", "the second input is missing: write vaenc compare REFERENCE DISTORTED"),
         ("encode a b -o y.mp4", "unexpected argument b: run vaenc once for each input"),
         ("encode a b c d e -o y.mp4", "4 unexpected arguments (b, c, d, …): run vaenc once for each input"),
-        ("encode a.png b.png c.png d.png e.png",
+        (
+            "encode a.png b.png c.png d.png e.png",
             "4 unexpected arguments (b.png, c.png, d.png, …): write one pattern for pictures in sequence, such as img%03d.png, "
-                + "or pipe them in: cat *.png | vaenc encode - --fps 30"),
-        ("decode a.jpg b.jpg -o y.y4m",
-            "unexpected argument b.jpg: write one pattern for pictures in sequence, such as img%03d.jpg, or pipe them in: cat *.jpg | vaenc decode -"),
+                + "or pipe them in: cat *.png | vaenc encode - --fps 30"
+        ),
+        (
+            "decode a.jpg b.jpg -o y.y4m",
+            "unexpected argument b.jpg: write one pattern for pictures in sequence, such as img%03d.jpg, or pipe them in: cat *.jpg | vaenc decode -"
+        ),
         ("encode a b", "unexpected argument b: write -o b if it is the output"),
         ("capture /dev/video99 b.mp4", "unexpected argument b.mp4: write -o b.mp4 if it is the output"),
         ("encode a -ob.mp4", "-ob.mp4 is not an option: write -o b.mp4, or ./-ob.mp4 if it is a file's name"),
-        ("-o b.mp4 encode a", "unknown option -o: write a command first, such as vaenc encode INPUT -o OUTPUT; vaenc COMMAND --help lists the options"),
+        (
+            "-o b.mp4 encode a",
+            "unknown option -o: write a command first, such as vaenc encode INPUT -o OUTPUT; vaenc COMMAND --help lists the options"
+        ),
         ("remux a -o b.mp4 -o c.mp4", "-o was used 2 times (b.mp4, c.mp4), but this command writes one output: run vaenc once for each output"),
         ("encode a -o b.mp4 --fps 0", "--fps 0 is out of range: use 0.001 to 1000 frames per second"),
         ("remux a -o b.mp4 --fps 5000", "--fps 5000 is out of range: use 0.001 to 1000 frames per second"),
@@ -204,7 +234,8 @@ import Testing
     @Test func timesAreReadInEveryForm() throws {
         try Files.withTemporaryFolder { folder in
             func frames(_ options: String) throws -> Int? {
-                let words = "testsrc:64x48@25:100 --device software --codec h264 --json --overwrite -o a.mp4 \(options)".split(separator: " ").map(String.init)
+                let words = "testsrc:64x48@25:100 --device software --codec h264 --json --overwrite -o a.mp4 \(options)".split(separator: " ").map(
+                    String.init)
                 let run = try EncodeRun(words, in: folder)
                 #expect(run.status == 0, "\(options): \(run.errors)")
                 return run.report?["frames"]?["encoded"]?.int
@@ -213,7 +244,11 @@ import Testing
                 #expect(try frames("--start \(text)") == count)
             }
             #expect(try frames("--duration 00:00:01.2") == 30)
-            #expect(try EncodeRun(["testsrc:64x48@25:60", "--device", "reference", "--bframes", "0", "--json", "--force-key", "5,00:00:01.2,2s", "-o", "b.h264"], in: folder)
+            #expect(
+                try EncodeRun(
+                    ["testsrc:64x48@25:60", "--device", "reference", "--bframes", "0", "--json", "--force-key", "5,00:00:01.2,2s", "-o", "b.h264"],
+                    in: folder
+                )
                 .report?["frames"]?["key"]?.int == 4)
             #expect(try vaenc("remux a.mp4 -o c.mp4 --start 0:00 --duration 00:00:00.4", in: folder).status == 0)
             #expect(try vaenc("decode a.mp4 -o c.y4m --start 0:00.2 --duration 0:00.2", in: folder).status == 0)
@@ -242,10 +277,14 @@ import Testing
         ("encode|in.mp4|-o|a.mp4|--start|", "the value of --start is empty"), ("probe|--device|", "the value of --device is empty"),
         ("", "the name of the command is empty"), ("help|", "the name of the command is empty"),
         // The next argument would be parsed as the value.
-        ("encode|in.mp4|-o|a.mp4|--qp=|--device|software", "the value of --qp is empty"), ("encode|in.mp4|-o|a.mp4|--qp=", "the value of --qp is empty"),
-        ("encode|in.mp4|-o|a.mp4|--preset=|--codec|h264", "the value of --preset is empty"), ("encode|in.mp4|--crf=|-o|a.mp4", "the value of --crf is empty"),
-        ("encode|in.mp4|-o|a.mp4|--bitrate=|--device|software", "the value of --bitrate is empty"), ("decode|in.mp4|-o=|--json", "the name of the output is empty"),
-        ("compare|a.mp4|b.mp4|--start=|--json", "the value of --start is empty"), ("encode|in.mp4|--strict=|-o|a.mp4", "--strict takes no value: write --strict alone"),
+        ("encode|in.mp4|-o|a.mp4|--qp=|--device|software", "the value of --qp is empty"),
+        ("encode|in.mp4|-o|a.mp4|--qp=", "the value of --qp is empty"),
+        ("encode|in.mp4|-o|a.mp4|--preset=|--codec|h264", "the value of --preset is empty"),
+        ("encode|in.mp4|--crf=|-o|a.mp4", "the value of --crf is empty"),
+        ("encode|in.mp4|-o|a.mp4|--bitrate=|--device|software", "the value of --bitrate is empty"),
+        ("decode|in.mp4|-o=|--json", "the name of the output is empty"),
+        ("compare|a.mp4|b.mp4|--start=|--json", "the value of --start is empty"),
+        ("encode|in.mp4|--strict=|-o|a.mp4", "--strict takes no value: write --strict alone"),
     ])
     func emptyNamesAreRefused(_ line: String, _ words: String) throws {
         let arguments = line.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
@@ -256,7 +295,9 @@ import Testing
 
     // MARK: Help
 
-    @Test(arguments: ["help", "help encode", "help --help", "help help", "encode --help", "--help", "--version"]) func helpAndVersionSucceed(_ line: String) throws {
+    @Test(arguments: ["help", "help encode", "help --help", "help help", "encode --help", "--help", "--version"]) func helpAndVersionSucceed(
+        _ line: String
+    ) throws {
         let result = try vaenc(line)
         #expect(result.status == 0 && !result.output.isEmpty && result.errors.isEmpty, "\(result.errors)")
     }
@@ -283,10 +324,13 @@ import Testing
     ])
     func fullDiskOnStdoutIsReported(_ line: String) throws {
         try Files.withTemporaryFolder { folder in
-            try ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.2", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-f", "h264", "\(folder)/s.h264")
+            try ffmpeg(
+                "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.2", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-f", "h264",
+                "\(folder)/s.h264")
             let result = try ProcessRunner.run("bash", ["-c", "\"$0\" \(line) > /dev/full", Checkout.vaenc], directory: folder)
             #expect(result.status == 74, "\(result.errors)")
-            #expect(result.errorLines.last == "vaenc: cannot write to stdout: the disk is full: free some space or write elsewhere", "\(result.errors)")
+            #expect(
+                result.errorLines.last == "vaenc: cannot write to stdout: the disk is full: free some space or write elsewhere", "\(result.errors)")
             if !line.hasPrefix("encode s"), !line.hasPrefix("remux") { #expect(result.errorLines.count == 1, "\(result.errors)") }
         }
     }
@@ -300,7 +344,9 @@ import Testing
             #expect(result.status == 74 && result.errors.isEmpty, "\(line): \(result.status) \(result.errors)")
         }
         let probe = try ProcessRunner.run("bash", ["-c", script, Checkout.vaenc, "probe"])
-        #expect(probe.status == 74 && probe.errors == "vaenc: cannot write to stdout: the reader closed the pipe: check the messages of the reading program\n")
+        #expect(
+            probe.status == 74
+                && probe.errors == "vaenc: cannot write to stdout: the reader closed the pipe: check the messages of the reading program\n")
     }
 
     // MARK: Features that are not implemented
@@ -308,9 +354,10 @@ import Testing
     /// These features are planned and not implemented. The status is 69 with any other options. Neither help nor
     /// documents mention them.
     @Test func unbuiltFeaturesAreRefused() throws {
-        for line in ["doctor", "doctor --json", "encode nowhere.mp4 --two-pass", "encode nowhere.mp4 --lookahead 20 -o a.mp4",
-            "encode nowhere.mp4 --target-ssim 0.9 -o a.mp4", "encode nowhere.mp4 --subtitles all -o a.mp4"]
-        {
+        for line in [
+            "doctor", "doctor --json", "encode nowhere.mp4 --two-pass", "encode nowhere.mp4 --lookahead 20 -o a.mp4",
+            "encode nowhere.mp4 --target-ssim 0.9 -o a.mp4", "encode nowhere.mp4 --subtitles all -o a.mp4",
+        ] {
             let result = try vaenc(line)
             #expect(result.status == 69 && result.errors.contains("not implemented yet"), "\(line): \(result.errors)")
         }
@@ -394,7 +441,8 @@ import Testing
     /// A folder, an address or a file of another kind instead of the expected one is an error in one line, with a
     /// remedy.
     @Test(arguments: [
-        ("encode in.mp4 --device software -o out", 73, "out is a folder: name a file in it"), ("remux in.mp4 -o out/", 73, "out/ is a folder: name a file in it"),
+        ("encode in.mp4 --device software -o out", 73, "out is a folder: name a file in it"),
+        ("remux in.mp4 -o out/", 73, "out/ is a folder: name a file in it"),
         ("decode in.mp4 -o out", 73, "out is a folder: name a file in it"), ("convert in.h264 -o out", 73, "out is a folder: name a file in it"),
         ("inspect in.h264 --plot out", 73, "out is a folder: name a file in it"), ("inspect out", 65, "out is a folder: name a file in it"),
         ("remux https://a/b.mp4 -o a.mkv", 69, "reading from the network (https://a/b.mp4) is not implemented"),
@@ -402,7 +450,10 @@ import Testing
         ("decode https://a/b.mp4 -o a.y4m", 69, "reading from the network"), ("compare in.mp4 https://a/b.mp4", 69, "reading from the network"),
         ("convert in.h264 -o https://a/b.avcc", 69, "sending this output (https://a/b.avcc) is not implemented"),
         ("decode in.mp4 -o https://a/b.y4m", 69, "sending this output"), ("inspect in.h264 --plot https://a/b.svg", 69, "sending this output"),
-        ("convert in.mp4 -o a.avcc", 65, "set its framing (--input-format), or extract the stream from its container with vaenc remux --output NAME.h264"),
+        (
+            "convert in.mp4 -o a.avcc", 65,
+            "set its framing (--input-format), or extract the stream from its container with vaenc remux --output NAME.h264"
+        ),
         ("convert in.h264 -o a.avcc --length-size 1", 65, "choose longer lengths (--length-size)"),
         ("encode in.mp4 --device software -o a.mkv --input-format nv12", 64, "or leave out --input-format if in.mp4 is coded video"),
         ("encode in.mp4 --device software -o a.mkv --input-size 64x48", 65, "leave out --input-size, because the name means coded video"),
@@ -417,11 +468,18 @@ import Testing
         ("encode in.mp4 --device software --codec hevc --bitrate 1M -o a.mkv --change-bitrate 2=2M", 69, "use --codec h264"),
         ("encode in.mp4 --device software --codec h264 --rate-control cbr --bitrate 1M -o a.mkv --change-bitrate 2=2M", 69, "use --hrd off"),
         ("encode in.mp4 --device reference --codec hevc --fps 1000 -o a.mkv", 69, "64×48 at 1000 frames per second exceeds"),
-        ("encode in.mp4 --device reference --codec h264 --data-rate-limit 1000/2 --strict -o a.mkv", 69, "--data-rate-limit: asked 1000 bytes in 2.0 s"),
+        (
+            "encode in.mp4 --device reference --codec h264 --data-rate-limit 1000/2 --strict -o a.mkv", 69,
+            "--data-rate-limit: asked 1000 bytes in 2.0 s"
+        ),
         ("encode in.mp4 --device software --fps 0.001 --strict -o a.mkv", 69, "speed: asked 1x, would be less than 0.001x"),
-        ("encode in.mp4 --device software --intra-refresh -o a.m3u8", 64, "begin at key frames, which --intra-refresh replaces: leave out --intra-refresh"),
+        (
+            "encode in.mp4 --device software --intra-refresh -o a.m3u8", 64,
+            "begin at key frames, which --intra-refresh replaces: leave out --intra-refresh"
+        ),
         ("bench bad --device software --no-ffmpeg", 65, "check that the file is complete, or convert raw frames to Y4M"),
-        ("bench nowhere.mp4 --device software", 66, "there is no file nowhere.mp4"), ("bench in.mp4 --device software --size 33x33", 64, "use even numbers, such as 32×32"),
+        ("bench nowhere.mp4 --device software", 66, "there is no file nowhere.mp4"),
+        ("bench in.mp4 --device software --size 33x33", 64, "use even numbers, such as 32×32"),
     ])
     func usualMistakesGetARemedy(_ line: String, _ status: Int, _ words: String) throws {
         try Files.withTemporaryFolder { folder in
@@ -441,7 +499,8 @@ import Testing
     private static let clip: Result<(container: [UInt8], stream: [UInt8]), any Error> = Result {
         try Files.withTemporaryFolder { folder in
             try ffmpeg(
-                "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.2", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-crf", "1", "\(folder)/in.mp4")
+                "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=0.2", "-pix_fmt", "yuv420p", "-c:v", "libx264", "-crf", "1",
+                "\(folder)/in.mp4")
             try ffmpeg("-i", "\(folder)/in.mp4", "-c", "copy", "-bsf:v", "h264_mp4toannexb", "-f", "h264", "\(folder)/in.h264")
             return (try Files.read("\(folder)/in.mp4"), try Files.read("\(folder)/in.h264"))
         }

@@ -12,8 +12,10 @@ import Testing
         init(_ file: String) throws {
             let run = try ProcessRunner.run(
                 "ffprobe",
-                ["-v", "error", "-select_streams", "v:0", "-show_entries",
-                    "packet=size,flags,pts_time,dts_time:frame=pict_type:stream=codec_name,profile,level,width,height", "-of", "json", file])
+                [
+                    "-v", "error", "-select_streams", "v:0", "-show_entries",
+                    "packet=size,flags,pts_time,dts_time:frame=pict_type:stream=codec_name,profile,level,width,height", "-of", "json", file,
+                ])
             try #require(run.status == 0, "\(run.errors)")
             let report = try #require(JSONValue(run.output))
             let mixed = report["packets_and_frames"]?.array ?? []
@@ -44,7 +46,8 @@ import Testing
             let encoded = try ProcessRunner.run(
                 Checkout.vaenc,
                 [
-                    "encode", "testsrc:96x64@25:25", "--device", "reference", "--codec", "h264", "--intra-refresh", "--gop", "10", "--bframes", "0", "-o",
+                    "encode", "testsrc:96x64@25:25", "--device", "reference", "--codec", "h264", "--intra-refresh", "--gop", "10", "--bframes", "0",
+                    "-o",
                     "a.\(container)",
                 ], directory: folder)
             try #require(encoded.status == 0, "\(encoded.errors)")

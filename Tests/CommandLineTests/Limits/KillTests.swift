@@ -129,7 +129,10 @@ import Testing
         try inWorkspace(job) { workspace in
             for milliseconds in stride(from: 2, through: 38, by: 6) {
                 let run = try workspace.run(
-                    ["timeout", "--foreground", "--preserve-status", "-s", "INT", "0.0\(milliseconds < 10 ? "0" : "")\(milliseconds)", Checkout.vaenc],
+                    [
+                        "timeout", "--foreground", "--preserve-status", "-s", "INT", "0.0\(milliseconds < 10 ? "0" : "")\(milliseconds)",
+                        Checkout.vaenc,
+                    ],
                     ["-o", job.outputs[0]])
                 let left = try workspace.left().keys.sorted()
                 #expect(run.status == 130 && left.isEmpty || left == [job.outputs[0]], "\(milliseconds) ms: \(run.status), \(left)")

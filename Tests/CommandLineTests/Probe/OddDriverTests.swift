@@ -32,7 +32,8 @@ import Testing
     func invalidDriverVariablesAreRefused(_ name: String, _ value: String) throws {
         try Files.withTemporaryFolder { folder in
             let run = try ProcessRunner.run(
-                Checkout.vaenc, ["encode", "testsrc:64x64@25:2", "--device", "reference", "-o", "a.h264"], environment: [name: value], directory: folder)
+                Checkout.vaenc, ["encode", "testsrc:64x64@25:2", "--device", "reference", "-o", "a.h264"], environment: [name: value],
+                directory: folder)
             #expect(run.status == 69 && run.errorLines.count == 1, "\(run.status) \(run.errors)")
             #expect(run.errors.contains("\(name)=\(value) ") && run.errors.contains("\(name) is set"), "\(run.errors)")
             #expect(Files.list(folder).isEmpty)

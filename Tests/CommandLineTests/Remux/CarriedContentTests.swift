@@ -46,9 +46,10 @@ import Testing
             #expect(try Self.chapters(name, in: folder) == Self.whole)
             let tags = try Self.probe("format_tags=title,artist,creation_time", name, in: folder).joined()
             #expect(tags.contains("A title") && tags.contains("Somebody") && tags.contains("2020-02-03T04:05:06"), "\(tags)")
-            let audio = try Self.probe("stream=codec_name:stream_tags=language:stream_disposition=default", name, in: folder, ["-select_streams", "a"])
+            let audio = try Self.probe(
+                "stream=codec_name:stream_tags=language:stream_disposition=default", name, in: folder, ["-select_streams", "a"])
             // For German, QuickTime has a code that ffprobe names by the older abbreviation.
-            #expect(audio == ["aac,0,\(name == "a.mov" ? "ger" : "deu")", "aac,1,\(name == "a.mov" ? "fra" : "fra")"] , "\(audio)")
+            #expect(audio == ["aac,0,\(name == "a.mov" ? "ger" : "deu")", "aac,1,\(name == "a.mov" ? "fra" : "fra")"], "\(audio)")
             #expect(try RemuxTests.hashes(name, "a", in: folder) == RemuxTests.hashes("in.mp4", "a", in: folder))
             #expect(try Self.probe("stream_tags=language", name, in: folder, ["-select_streams", "v:0"]).first == "ita")
             #expect(run.effective("audio")?["used"]?.string == "copy" && run.effective("audio of stream 2")?["used"]?.string == "copy")
@@ -134,7 +135,8 @@ import Testing
             try Self.makeClip(in: folder)
             try ffmpeg("-i", "\(folder)/in.mp4", "-map", "0:v:0", "-map", "0:a", "-map", "0:s", "-c", "copy", "\(folder)/plain.mp4")
             let run = try EncodeRun(
-                ["plain.mp4", "--device", "software", "--codec", "h264", "--strict", "--no-metadata", "--subtitles", "none", "-o", "a.ts"], in: folder)
+                ["plain.mp4", "--device", "software", "--codec", "h264", "--strict", "--no-metadata", "--subtitles", "none", "-o", "a.ts"], in: folder
+            )
             #expect(run.status == 0, "\(run.errors)")
             let mp4 = try EncodeRun(["plain.mp4", "--device", "software", "--codec", "h264", "--no-metadata", "-o", "a.mp4"], in: folder)
             #expect(mp4.status == 0, "\(mp4.errors)")
@@ -146,7 +148,9 @@ import Testing
     /// A time code is copied if it stays correct. Otherwise it is left out and reported.
     @Test func timeCodeIsKeptOnlyWhileCorrect() throws {
         try Files.withTemporaryFolder { folder in
-            try ffmpeg("-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=1", "-pix_fmt", "yuv420p", "-timecode", "01:02:03:04", "-c:v", "libx264", "-g", "10", "\(folder)/in.mov")
+            try ffmpeg(
+                "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=1", "-pix_fmt", "yuv420p", "-timecode", "01:02:03:04", "-c:v", "libx264",
+                "-g", "10", "\(folder)/in.mov")
             let some = ["in.mov", "--device", "software", "--codec", "h264", "--json", "--overwrite", "-o", "a.mov"]
             func code() throws -> String { try Self.probe("stream_tags=timecode", "a.mov", in: folder, ["-select_streams", "v"]).joined() }
             let run = try EncodeRun(some + ["--strict", "--bframes", "0"], in: folder)
@@ -169,7 +173,8 @@ import Testing
     @Test func unsupportedSoundIsLeftOutAndReported() throws {
         try Files.withTemporaryFolder { folder in
             try ffmpeg(
-                "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=1", "-f", "lavfi", "-i", "sine=duration=1", "-map", "0", "-map", "1", "-map", "1",
+                "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=1", "-f", "lavfi", "-i", "sine=duration=1", "-map", "0", "-map", "1",
+                "-map", "1",
                 "-c:v", "libx264", "-c:a:0", "aac", "-c:a:1", "wavpack", "\(folder)/in.mkv")
             var bytes = try Files.read("\(folder)/in.mkv")
             let name = Array("A_WAVPACK4".utf8)

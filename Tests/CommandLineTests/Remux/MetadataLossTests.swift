@@ -27,7 +27,8 @@ import Testing
 
     private static func encode(sounds: Int, in folder: String) throws {
         let tags = fileTags.map { "-metadata '\($0.key)=\($0.value)'" }.joined(separator: " ")
-        let second = sounds > 1
+        let second =
+            sounds > 1
             ? "-map 1 -metadata:s:a:1 title=Second -metadata:s:a:1 language=fra -disposition:a:0 0 -disposition:a:1 default+comment+hearing_impaired"
             : "-disposition:a:0 default+original"
         try RemuxTests.make(
@@ -68,7 +69,10 @@ import Testing
             #expect(result.status == 0, "\(result.errors)")
             let entries = JSONValue(result.output)?["effective"]?.array ?? []
             func lost(_ option: String) -> Set<String> {
-                Set(entries.filter { $0["option"]?.string == option }.flatMap { ($0["asked"]?.string ?? "").split(separator: ", ").map { $0.lowercased() } })
+                Set(
+                    entries.filter { $0["option"]?.string == option }.flatMap {
+                        ($0["asked"]?.string ?? "").split(separator: ", ").map { $0.lowercased() }
+                    })
             }
             let (before, after) = try (Self.probe("in.mkv", in: folder), Self.probe(name, in: folder))
             for (key, value) in Self.fileTags {

@@ -4,7 +4,9 @@ import Testing
 /// `vaenc remux` of streams whose form differs between containers; judged by ffmpeg and ffprobe.
 @Suite struct RemuxFormTests {
     /// The parameter sets are only in the header, with start codes, as AVI, ASF and NUT may have them.
-    @Test(arguments: [("libx264", "avi"), ("libx264", "asf"), ("libx265", "nut")]) func headerParameterSetsAreCopied(_ encoder: String, _ container: String) throws {
+    @Test(arguments: [("libx264", "avi"), ("libx264", "asf"), ("libx265", "nut")]) func headerParameterSetsAreCopied(
+        _ encoder: String, _ container: String
+    ) throws {
         try Files.withTemporaryFolder { folder in
             try ffmpeg(
                 "-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=1", "-pix_fmt", "yuv420p", "-c:v", encoder, "-bf", "0", "-g", "10", "-x265-params",
@@ -13,7 +15,8 @@ import Testing
                 let run = try ProcessRunner.run(
                     "ffmpeg", ["-v", "error", "-nostdin", "-i", name, "-fps_mode", "passthrough", "-f", "framehash", "-"], directory: folder)
                 #expect(run.errors.isEmpty, "\(name): \(run.errors)")
-                return run.output.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap { $0.split(separator: ",").last }.joined(separator: "\n")
+                return run.output.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap { $0.split(separator: ",").last }.joined(
+                    separator: "\n")
             }
             let expected = try pictures("in.\(container)")
             #expect(expected.split(separator: "\n").count == 25)
@@ -46,7 +49,8 @@ import Testing
             }
             func tag(_ name: String) throws -> String {
                 let run = try ProcessRunner.run(
-                    "ffprobe", ["-v", "error", "-select_streams", "v", "-show_entries", "stream=codec_tag_string", "-of", "csv=p=0", name], directory: folder)
+                    "ffprobe", ["-v", "error", "-select_streams", "v", "-show_entries", "stream=codec_tag_string", "-of", "csv=p=0", name],
+                    directory: folder)
                 return String(run.output.split(separator: "\n").first ?? "")
             }
             /// The number of sequence parameter sets in the header and in the packets.
@@ -103,7 +107,8 @@ import Testing
                 "\(folder)/in.avi")
             var bytes = try Files.read("\(folder)/in.avi")
             // The NAL unit types of the sets in the header.
-            for index in 0..<min(bytes.count - 4, 4096) where bytes[index..<index + 3].elementsEqual([0, 0, 1]) && [7, 8].contains(bytes[index + 3] & 31) {
+            for index in 0..<min(bytes.count - 4, 4096)
+            where bytes[index..<index + 3].elementsEqual([0, 0, 1]) && [7, 8].contains(bytes[index + 3] & 31) {
                 bytes[index + 3] = 0x0C
             }
             try Files.write(bytes, to: "\(folder)/in.avi")
@@ -327,7 +332,8 @@ import Testing
             try RemuxTests.make(script, in: folder)
             // FLV has no number for the other rates, and libavformat writes another one.
             for (name, words) in [
-                ("mpeg4.avi", "flv cannot contain mpeg4"), ("h263.avi", "flv cannot contain h263"), ("48000.mov", "flv cannot contain pcm_s16le of 48000 Hz"),
+                ("mpeg4.avi", "flv cannot contain mpeg4"), ("h263.avi", "flv cannot contain h263"),
+                ("48000.mov", "flv cannot contain pcm_s16le of 48000 Hz"),
                 ("8000.mov", "flv cannot contain pcm_s16le of 8000 Hz"), ("16000.mov", "flv cannot contain pcm_s16le of 16000 Hz"),
                 ("alaw16000.mov", "flv cannot contain pcm_alaw of 16000 Hz"),
             ] {
@@ -354,7 +360,9 @@ import Testing
             try RemuxTests.make(script, in: folder)
             let two = try vaenc("remux", "two.mkv", "-o", "a.flv", in: folder)
             #expect(two.status == 64 && two.errorLines.count == 1, "\(two.errors)")
-            #expect(two.errors.contains("flv can contain only one stream of each kind: use mp4, mov, mkv or ts, which can contain the whole input"), "\(two.errors)")
+            #expect(
+                two.errors.contains("flv can contain only one stream of each kind: use mp4, mov, mkv or ts, which can contain the whole input"),
+                "\(two.errors)")
             #expect(two.errors.contains("vaenc encode, which drops the additional stream"), "\(two.errors)")
             for ending in ["mp4", "mov", "mkv", "ts"] {
                 let held = try vaenc("remux", "two.mkv", "-o", "b.\(ending)", in: folder)
@@ -364,7 +372,9 @@ import Testing
             let encoded = try vaenc("encode", "two.mkv", "-o", "c.flv", "--device", "software", in: folder)
             #expect(encoded.status == 0 && encoded.errors.contains("left out"), "\(encoded.errors)")
             let vp8 = try vaenc("remux", "vp8.mkv", "-o", "d.flv", in: folder)
-            #expect(vp8.status == 64 && vp8.errors.contains("cannot contain vp8: use mkv, which can contain the whole input, or vaenc encode"), "\(vp8.errors)")
+            #expect(
+                vp8.status == 64 && vp8.errors.contains("cannot contain vp8: use mkv, which can contain the whole input, or vaenc encode"),
+                "\(vp8.errors)")
             // Subtitles belong to the whole input.
             try RemuxTests.make(
                 """

@@ -73,7 +73,8 @@ import Testing
     /// An HEVC sequence parameter set declares millions of entries, which libavformat would read for minutes.
     @Test(arguments: ["a.mp4", "a.mov", "a.mkv"]) func damagedParameterSetIsRefused(_ output: String) throws {
         try Files.withTemporaryFolder { folder in
-            let script = "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=160x120:rate=25:duration=0.4 -pix_fmt yuv420p -c:v libx265 "
+            let script =
+                "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=160x120:rate=25:duration=0.4 -pix_fmt yuv420p -c:v libx265 "
                 + "-x265-params log-level=none:keyint=5:min-keyint=5:repeat-headers=1:open-gop=0 in.h265"
             try RemuxTests.make(script, in: folder)
             let stream = try Files.read("\(folder)/in.h265")
@@ -181,7 +182,8 @@ import Testing
             #expect(try remux("base.mp4", "-o", "a.mov", in: folder).status == 0)
             #expect(try languages("a.mov") == ["ger", "fra"])
             for (name, options) in [
-                ("a.ts", ["disposition of stream 2", "chapters", "title"]), ("a.h264", ["chapters", "title"]), ("a.mkv", []), ("b.mov", ["disposition of stream 2"]), ("b.mp4", []),
+                ("a.ts", ["disposition of stream 2", "chapters", "title"]), ("a.h264", ["chapters", "title"]), ("a.mkv", []),
+                ("b.mov", ["disposition of stream 2"]), ("b.mp4", []),
             ] {
                 let result = try remux("base.mp4", "-o", name, "--json", in: folder)
                 let reported = (JSONValue(result.output)?["effective"]?.array ?? []).compactMap { $0["option"]?.string }
@@ -198,11 +200,14 @@ import Testing
             try RemuxTests.make(script, in: folder)
             for (name, count) in [("c.mov", 1), ("c.flv", 1), ("c.ts", 0), ("c.mp4", 0)] {
                 let result = try remux("in.mkv", "-o", name, in: folder)
-                #expect(result.status == 0 && result.errors.split(separator: "\n").count { $0.contains("language of stream 1") } == count, "\(name): \(result.errors)")
+                #expect(
+                    result.status == 0 && result.errors.split(separator: "\n").count { $0.contains("language of stream 1") } == count,
+                    "\(name): \(result.errors)")
                 #expect(try remux("in.mkv", "-o", "s\(name)", "--strict", in: folder).status == (count == 0 ? 0 : 69))
             }
             // Re-encoded sound keeps the metadata of the original.
-            let result = try run("encode", ["old.mkv", "--device", "software", "--codec", "h264", "--audio", "aac", "-o", "n.mp4", "-o", "n.mkv"], in: folder)
+            let result = try run(
+                "encode", ["old.mkv", "--device", "software", "--codec", "h264", "--audio", "aac", "-o", "n.mp4", "-o", "n.mkv"], in: folder)
             #expect(result.status == 0, "\(result.errors)")
             #expect(try languages("n.mp4") == ["deu"] && languages("n.mkv") == ["deu"])
             #expect(try RemuxTests.probe("n.mkv", "stream_tags=title", in: folder, ["-select_streams", "a"]) == "Ton\n")

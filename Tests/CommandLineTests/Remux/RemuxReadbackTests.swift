@@ -18,13 +18,15 @@ import Testing
 
     /// Matroska can describe some raw pixel formats. QuickTime can too, but readers take its codes for other formats. The
     /// others can describe none, so each format is tried in one of them.
-    @Test(arguments: [
-        ("yuv420p", "y4m", ["mkv"]), ("yuv422p", "y4m", ["mkv"]), ("gray", "y4m", ["mkv"]), ("yuv420p10le", "y4m", []), ("yuv420p", "nut", ["mkv"]),
-        ("nv12", "nut", ["mkv"]), ("yuyv422", "nut", ["mkv"]), ("uyvy422", "nut", ["mkv"]), ("rgb24", "nut", []),
-        ("bgr24", "nut", []), ("argb", "nut", []), ("bgra", "nut", []), ("rgba", "nut", ["mkv"]), ("abgr", "nut", []),
-        ("rgb48be", "nut", []), ("rgb555le", "nut", []), ("gray", "nut", ["mkv"]),
-        ("pal8", "nut", []), ("monob", "nut", []), ("yuv422p10le", "nut", []), ("uyvy422", "avi", ["mkv"]),
-    ] as [(String, String, [String])])
+    @Test(
+        arguments: [
+            ("yuv420p", "y4m", ["mkv"]), ("yuv422p", "y4m", ["mkv"]), ("gray", "y4m", ["mkv"]), ("yuv420p10le", "y4m", []),
+            ("yuv420p", "nut", ["mkv"]),
+            ("nv12", "nut", ["mkv"]), ("yuyv422", "nut", ["mkv"]), ("uyvy422", "nut", ["mkv"]), ("rgb24", "nut", []),
+            ("bgr24", "nut", []), ("argb", "nut", []), ("bgra", "nut", []), ("rgba", "nut", ["mkv"]), ("abgr", "nut", []),
+            ("rgb48be", "nut", []), ("rgb555le", "nut", []), ("gray", "nut", ["mkv"]),
+            ("pal8", "nut", []), ("monob", "nut", []), ("yuv422p10le", "nut", []), ("uyvy422", "avi", ["mkv"]),
+        ] as [(String, String, [String])])
     func rawPicturesAreCopiedOrRefused(_ layout: String, _ input: String, _ held: [String]) throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(
@@ -35,8 +37,11 @@ import Testing
                 let run = try remux("in.\(input)", "a.\(output)", ["--strict"], in: folder)
                 let what = "\(layout) of \(input) in \(output)"
                 guard held.contains(output) else {
-                    #expect(run.status == 64 && run.errorLines.count == 1 && run.errors.contains("\(output) cannot contain rawvideo"), "\(what): \(run.errors)")
-                    #expect(Files.list(folder) == held.map { "a." + $0 }.filter { Files.exists("\(folder)/\($0)") }.sorted() + ["in.\(input)"], "\(what)")
+                    #expect(
+                        run.status == 64 && run.errorLines.count == 1 && run.errors.contains("\(output) cannot contain rawvideo"),
+                        "\(what): \(run.errors)")
+                    #expect(
+                        Files.list(folder) == held.map { "a." + $0 }.filter { Files.exists("\(folder)/\($0)") }.sorted() + ["in.\(input)"], "\(what)")
                     continue
                 }
                 #expect(run.status == 0, "\(what): \(run.errors)")
@@ -50,7 +55,8 @@ import Testing
         try Files.withTemporaryFolder { folder in
             for input in ["in.mov", "in.avi"] {
                 try RemuxTests.make(
-                    "ffmpeg -v error -nostdin -f lavfi -i testsrc2=size=96x64:rate=25:duration=2 -pix_fmt yuv420p -g 10 -c:v \(codec) \(input)", in: folder)
+                    "ffmpeg -v error -nostdin -f lavfi -i testsrc2=size=96x64:rate=25:duration=2 -pix_fmt yuv420p -g 10 -c:v \(codec) \(input)",
+                    in: folder)
                 let expected = try decoded(input, "v", in: folder)
                 for output in ["a.ts", "a.m3u8"] {
                     let run = try remux(input, output, ["--overwrite"], in: folder)

@@ -41,7 +41,8 @@ import Testing
     /// Returns a hash of the packets of each stream of a kind.
     static func hashes(_ path: String, _ kind: String = "", in folder: String, filter: [String] = []) throws -> [String] {
         let result = try ProcessRunner.run(
-            "ffmpeg", ["-v", "error", "-nostdin", "-i", path, "-map", kind.isEmpty ? "0" : "0:\(kind)", "-c", "copy"] + filter
+            "ffmpeg",
+            ["-v", "error", "-nostdin", "-i", path, "-map", kind.isEmpty ? "0" : "0:\(kind)", "-c", "copy"] + filter
                 + ["-f", "streamhash", "-hash", "md5", "-"], directory: folder)
         #expect(result.status == 0, "\(path): \(result.errors)")
         return result.output.split(separator: "\n").compactMap { $0.split(separator: "=").last.map(String.init) }
@@ -110,7 +111,9 @@ import Testing
 
     /// Through each container and back, the packets are the same, and so are the times, within the container's time
     /// unit.
-    @Test(arguments: ["mov", "mkv", "flv", "fmp4", "ts", "m3u8", "h264", "avcc"]) func roundTripThroughEachContainerKeepsPackets(_ ending: String) throws {
+    @Test(arguments: ["mov", "mkv", "flv", "fmp4", "ts", "m3u8", "h264", "avcc"]) func roundTripThroughEachContainerKeepsPackets(_ ending: String)
+        throws
+    {
         try Files.withTemporaryFolder { folder in
             let path = ending == "fmp4" ? "f.mp4" : "a.\(ending)"
             let isBare = ["h264", "avcc"].contains(ending)

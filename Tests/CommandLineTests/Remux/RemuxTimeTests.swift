@@ -95,7 +95,8 @@ import Testing
     @Test func durationKeepsEveryDisplayedPicture() throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(
-                "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=3 -c:v libx264 -bf 3 -b_strategy 0 -g 50 in.mp4", in: folder)
+                "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=3 -c:v libx264 -bf 3 -b_strategy 0 -g 50 in.mp4", in: folder
+            )
             for (index, length) in ["1", "1.04", "1.08", "1.12", "1.5", "2"].enumerated() {
                 let name = "\(index).mp4"
                 let result = try remux("in.mp4", "-o", name, "--duration", length, "--json", in: folder)
@@ -181,9 +182,12 @@ import Testing
     @Test(arguments: ["a.mkv", "a.ts", "a.mp4", "a.mov", "a.flv"]) func unknownDisplayTimesAreRefused(_ name: String) throws {
         try Files.withTemporaryFolder { folder in
             try RemuxTests.make(
-                "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=1 -pix_fmt yuv420p -c:v libx264 -bf 2 -b_strategy 0 in.avi", in: folder)
+                "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=1 -pix_fmt yuv420p -c:v libx264 -bf 2 -b_strategy 0 in.avi",
+                in: folder)
             let result = try remux("in.avi", "-o", name, in: folder)
-            #expect(result.status == 65 && result.errors.contains("lacks presentation times") && result.errors.contains("vaenc encode"), "\(result.errors)")
+            #expect(
+                result.status == 65 && result.errors.contains("lacks presentation times") && result.errors.contains("vaenc encode"),
+                "\(result.errors)")
             #expect(Files.list(folder) == ["in.avi"])
         }
     }
@@ -194,7 +198,8 @@ import Testing
             let quiet = codec == "265" ? "-x265-params log-level=none" : ""
             let (input, form) = ("in.\(ending)", ending == "avi" ? "avi" : "mpeg")
             try RemuxTests.make(
-                "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=1 -pix_fmt yuv420p -c:v libx\(codec) \(quiet) -bf 2 -f \(form) \(input)", in: folder)
+                "ffmpeg -v error -nostdin -f lavfi -i testsrc=size=96x64:rate=25:duration=1 -pix_fmt yuv420p -c:v libx\(codec) \(quiet) -bf 2 -f \(form) \(input)",
+                in: folder)
             let refused = try remux(input, "-o", "a.mp4", in: folder)
             #expect(refused.status == 65 && refused.errorLines.count == 1, "\(refused.errors)")
             #expect(refused.errors.contains("into a .h\(codec) file") && !refused.errors.contains("another format"), "\(refused.errors)")
@@ -202,7 +207,9 @@ import Testing
                 let result = try remux(from, "-o", to, in: folder)
                 #expect(result.status == 0, "\(to): \(result.errors)")
             }
-            let times = try RemuxTests.probe("b.mp4", "frame=pts_time", in: folder).split(separator: "\n").compactMap { Double($0.prefix { $0 != "," }) }
+            let times = try RemuxTests.probe("b.mp4", "frame=pts_time", in: folder).split(separator: "\n").compactMap {
+                Double($0.prefix { $0 != "," })
+            }
             #expect(times.count == 25 && zip(times, times.dropFirst()).allSatisfy { abs($1 - $0 - 0.04) < 0.001 }, "\(times)")
         }
     }
@@ -221,7 +228,9 @@ import Testing
             #expect(try RemuxTests.probe(input, "packet=pts", in: folder).contains("N/A"))
             /// Returns the display times relative to the first picture.
             func shown(_ name: String) throws -> [Double] {
-                let all = try RemuxTests.probe(name, "packet=pts_time", in: folder).split(separator: "\n").compactMap { Double($0.prefix { $0 != "," }) }
+                let all = try RemuxTests.probe(name, "packet=pts_time", in: folder).split(separator: "\n").compactMap {
+                    Double($0.prefix { $0 != "," })
+                }
                 return all.map { $0 - (all.min() ?? 0) }
             }
             func pictures(_ name: String) throws -> String {

@@ -51,13 +51,17 @@ import Testing
         try Files.withTemporaryFolder { folder in
             for (name, aspect, rate, offset) in [("a", "4/3", "48000", "10"), ("b", "16/9", "44100", "11")] {
                 try Self.ffmpeg(
-                    ["-f", "lavfi", "-i", "color=white:s=180x144:r=25:d=1", "-f", "lavfi", "-i", "sine=r=\(rate):d=1", "-aspect", aspect, "-c:v", "libx264"]
+                    [
+                        "-f", "lavfi", "-i", "color=white:s=180x144:r=25:d=1", "-f", "lavfi", "-i", "sine=r=\(rate):d=1", "-aspect", aspect, "-c:v",
+                        "libx264",
+                    ]
                         + ["-pix_fmt", "yuv420p", "-c:a", "aac", "-muxdelay", "0", "-output_ts_offset", offset, "\(name).ts"], in: folder)
             }
             try Files.write(Files.read("\(folder)/a.ts") + Files.read("\(folder)/b.ts"), to: "\(folder)/in.ts")
             let encode = ["encode", "in.ts", "--device", "software", "--codec", "h264"]
             for (line, words) in [
-                (encode + ["-o", "e.mp4"], ["inputAspect: asked 64:45, used 16:15", "--audio aac"]), (["remux", "in.ts", "-o", "r.mp4"], ["stream 1 (audio, aac): asked as in the input"]),
+                (encode + ["-o", "e.mp4"], ["inputAspect: asked 64:45, used 16:15", "--audio aac"]),
+                (["remux", "in.ts", "-o", "r.mp4"], ["stream 1 (audio, aac): asked as in the input"]),
             ] {
                 let run = try ProcessRunner.run(Checkout.vaenc, line, directory: folder)
                 #expect(run.status == 0 && words.allSatisfy(run.errors.contains), "\(line): \(run.errors)")
@@ -68,7 +72,9 @@ import Testing
             #expect(scaled.status == 0, "\(scaled.errors)")
             // The 4:3 picture is 120 wide between black bars, the 16:9 one fills the size.
             let rows = try ProcessRunner.run(
-                "ffmpeg", ["-v", "error", "-i", "s.mp4", "-fps_mode", "passthrough", "-vf", "format=gray,crop=160:1:0:45", "-f", "rawvideo", "-"], directory: folder).stdout
+                "ffmpeg", ["-v", "error", "-i", "s.mp4", "-fps_mode", "passthrough", "-vf", "format=gray,crop=160:1:0:45", "-f", "rawvideo", "-"],
+                directory: folder
+            ).stdout
             try #require(rows.count == 50 * 160)
             func brightness(_ picture: Int, _ column: Int) -> UInt8 { rows[picture * 160 + column] }
             #expect(brightness(10, 8) < 40 && brightness(10, 80) > 200 && brightness(40, 8) > 200 && brightness(40, 152) > 200)
@@ -79,7 +85,8 @@ import Testing
     /// all other pictures are those of the recordings, decoded alone by FFmpeg. The two devices take turns, so that each
     /// decodes each encoder's stream and each position.
     @Test(arguments: [
-        ("libx264 -g 50 -bf 2", 0), ("libx264 -g 25 -bf 3 -x264-params open-gop=1", 1), ("libx265 -x265-params log-level=none:keyint=25:open-gop=1", 0),
+        ("libx264 -g 50 -bf 2", 0), ("libx264 -g 25 -bf 3 -x264-params open-gop=1", 1),
+        ("libx265 -x265-params log-level=none:keyint=25:open-gop=1", 0),
     ])
     func recordingsThatBeginBetweenKeyPicturesAreDecoded(_ encoder: String, _ turn: Int) throws {
         try Files.withTemporaryFolder { folder in
@@ -88,25 +95,37 @@ import Testing
                     + encoder.split(separator: " ").map(String.init) + ["a.ts"], in: folder)
             let whole = try Files.read(folder + "/a.ts")
             let packets = Self.packets(whole)
-            func pictures(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] { stride(from: 0, to: bytes.count, by: 9216).map { bytes[$0..<min($0 + 9216, bytes.count)] } }
+            func pictures(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
+                stride(from: 0, to: bytes.count, by: 9216).map { bytes[$0..<min($0 + 9216, bytes.count)] }
+            }
             let alone = pictures(
                 try ProcessRunner.run(
-                    "ffmpeg", ["-v", "error", "-i", "a.ts", "-map", "0:v", "-fps_mode", "passthrough", "-f", "rawvideo", "-"], directory: folder).stdout)
+                    "ffmpeg", ["-v", "error", "-i", "a.ts", "-map", "0:v", "-fps_mode", "passthrough", "-f", "rawvideo", "-"], directory: folder
+                ).stdout)
             try #require(alone.count == 100)
             for (index, percent) in [0, 5, 20, 33, 50].enumerated() {
                 // The recording begins with a whole picture: the rest of a picture would continue the last one before it.
-                let rest = packets[(packets.count * percent / 100)...].drop { percent > 0 && (Self.pid($0) != 0x100 || $0[$0.startIndex + 1] & 0x40 == 0) }.flatMap { $0 }
+                let rest = packets[(packets.count * percent / 100)...].drop {
+                    percent > 0 && (Self.pid($0) != 0x100 || $0[$0.startIndex + 1] & 0x40 == 0)
+                }.flatMap { $0 }
                 try Files.write(whole + rest, to: folder + "/in.ts")
                 try Files.write(rest, to: folder + "/rest.ts")
-                let probe = ["-v", "error", "-select_streams", "v", "-count_packets", "-show_entries", "stream=nb_read_packets", "-of", "csv=p=0", "rest.ts"]
+                let probe = [
+                    "-v", "error", "-select_streams", "v", "-count_packets", "-show_entries", "stream=nb_read_packets", "-of", "csv=p=0", "rest.ts",
+                ]
                 let count = Int(try ProcessRunner.run("ffprobe", probe, directory: folder).output.prefix { $0.isNumber })
                 let device = ["software", "reference"][(index + turn) % 2]
-                let run = try ProcessRunner.run(Checkout.vaenc, ["decode", "in.ts", "--device", device, "-o", "out.i420", "--overwrite"], directory: folder)
+                let run = try ProcessRunner.run(
+                    Checkout.vaenc, ["decode", "in.ts", "--device", device, "-o", "out.i420", "--overwrite"], directory: folder)
                 try #require(run.status == 0, "\(run.errors)")
                 let decoded = pictures(try Files.read(folder + "/out.i420"))
                 let tail = decoded.dropFirst(100)
-                #expect(Array(decoded.prefix(100)) == alone && Array(tail) == alone.suffix(tail.count), "\(percent) %, \(device): \(decoded.count) pictures")
-                let leftOut = run.errors.split(separator: " ").firstRange(of: ["left", "out"]).flatMap { Int(run.errors.split(separator: " ")[$0.lowerBound - 1]) }
+                #expect(
+                    Array(decoded.prefix(100)) == alone && Array(tail) == alone.suffix(tail.count),
+                    "\(percent) %, \(device): \(decoded.count) pictures")
+                let leftOut = run.errors.split(separator: " ").firstRange(of: ["left", "out"]).flatMap {
+                    Int(run.errors.split(separator: " ")[$0.lowerBound - 1])
+                }
                 #expect((leftOut ?? 0) + tail.count == count, "\(percent) %, \(device): \(run.errors)")
             }
         }
@@ -185,7 +204,10 @@ import Testing
             let kept = [0, 2, 4]
             try Files.write(try kept.flatMap { try Files.read("\(folder)/h\($0).ts") }, to: folder + "/in.ts")
             let pictures = try kept.map { try Self.content("h\($0).ts", in: folder).pictures }.joined()
-            for line in ["remux in.ts -o a.mkv", "decode in.ts -o a.y4m", "decode in.ts -o b.y4m --device reference", "encode in.ts -o b.mp4 --device software --codec h264 --audio copy"] {
+            for line in [
+                "remux in.ts -o a.mkv", "decode in.ts -o a.y4m", "decode in.ts -o b.y4m --device reference",
+                "encode in.ts -o b.mp4 --device software --codec h264 --audio copy",
+            ] {
                 let run = try ProcessRunner.run(Checkout.vaenc, line.split(separator: " ").map(String.init), directory: folder)
                 #expect(run.status == 0 && run.errors.contains("has lost packets at"), "\(line): \(run.errors)")
             }
@@ -211,7 +233,8 @@ import Testing
             #expect(run.status == 0 && run.report?["frames"]?["encoded"]?.int == 125, "\(run.errors)")
             // Another size after the joint.
             try Self.ffmpeg(
-                ["-f", "lavfi", "-i", "testsrc=s=64x96:r=25:d=1", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-output_ts_offset", "5", "next.ts"], in: folder)
+                ["-f", "lavfi", "-i", "testsrc=s=64x96:r=25:d=1", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-output_ts_offset", "5", "next.ts"],
+                in: folder)
             try Files.write(segments.flatMap { $0 } + Files.read(folder + "/next.ts"), to: folder + "/two.ts")
             let two = try EncodeRun(["two.ts", "-o", "d.mp4", "--device", "software", "--preset", "fast", "--json"], in: folder)
             #expect(two.status == 0 && two.report?["frames"]?["encoded"]?.int == 150, "\(two.errors)")

@@ -37,7 +37,8 @@ struct CommandOptions {
                 Option(
                     names: (argument["names"]?.array ?? []).map { ($0["kind"]?.string == "long" ? "--" : "-") + ($0["name"]?.string ?? "") },
                     takesValue: argument["kind"]?.string == "option", isRepeatable: argument["isRepeating"]?.bool == true,
-                    isHidden: argument["shouldDisplay"]?.bool == false, valueName: argument["valueName"]?.string ?? "", help: argument["abstract"]?.string ?? "")
+                    isHidden: argument["shouldDisplay"]?.bool == false, valueName: argument["valueName"]?.string ?? "",
+                    help: argument["abstract"]?.string ?? "")
             }
             return CommandOptions(command: name, options: options)
         }

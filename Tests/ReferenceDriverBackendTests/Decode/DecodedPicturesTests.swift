@@ -27,7 +27,8 @@ import Testing
         #expect(try pictures.check([reference(7, in: 2)], mark: mark(marks)), "a substitute in the surface of the latest reference")
         #expect(try !pictures.check([reference(7, in: 3)], mark: mark(marks)), "in the surface of a picture that is no reference")
         #expect(try !pictures.check([reference(7, in: 1)], mark: mark(marks)), "in a surface that was reused")
-        #expect(try !pictures.check([reference(7, in: 1), reference(0, in: 1)], mark: mark(marks)), "no reference is in its surface either: a restart")
+        #expect(
+            try !pictures.check([reference(7, in: 1), reference(0, in: 1)], mark: mark(marks)), "no reference is in its surface either: a restart")
         #expect(throws: Refusal.self, "one of two is elsewhere") {
             _ = try pictures.check([reference(1, in: 1), reference(2, in: 3)], mark: mark(marks))
         }

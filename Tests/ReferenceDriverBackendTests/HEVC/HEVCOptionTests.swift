@@ -186,13 +186,15 @@ import Testing
     @Test(arguments: [(300, 4, false, 1), (700, 4, true, 2), (600, 5, false, 1), (500, 4, false, 3)])
     func slicesKeepTheirSizeLimit(_ each: (limit: Int, tree: Int, isWide: Bool, slices: Int)) throws {
         let stream = try stream(each.isWide, tree: each.tree, qp: 26)
-        let plans = HEVCClient.lowDelay(2) + HEVCClient.pyramid(1).dropFirst().map { plan in
-            var plan = plan
-            plan.order += 1
-            plan.lists = plan.lists.map { $0.map { $0 + 1 } }
-            plan.kept = plan.kept.map { $0 + 1 }
-            return plan
-        }
+        let plans =
+            HEVCClient.lowDelay(2)
+            + HEVCClient.pyramid(1).dropFirst().map { plan in
+                var plan = plan
+                plan.order += 1
+                plan.lists = plan.lists.map { $0.map { $0 + 1 } }
+                plan.kept = plan.kept.map { $0 + 1 }
+                return plan
+            }
         let run = try HEVCRun(stream, plans, slices: each.slices) { plan, buffers in
             if plan.order == 0 { buffers.misc = [misc(VAEncMiscParameterTypeMaxSliceSize, [UInt32(8 * each.limit)])] }
         }
@@ -240,7 +242,8 @@ import Testing
         func size(_ skip: [UInt32]?) throws -> Int {
             let stream = try stream(rateControl: VA_RC_CBR)
             let run = try HEVCRun(stream, HEVCClient.lowDelay(10)) { plan, buffers in
-                buffers.misc = plan.order == 0
+                buffers.misc =
+                    plan.order == 0
                     ? [
                         RateWords(bitrate: 400_000, flags: 1 << 2).buffer, misc(VAEncMiscParameterTypeFrameRate, [30]),
                         misc(VAEncMiscParameterTypeHRD, [300_000, 400_000]),

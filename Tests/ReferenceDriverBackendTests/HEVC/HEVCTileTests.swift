@@ -45,14 +45,16 @@ import Testing
         let stream = HEVCClient(width: 536, height: 208, isWide: each.isWide)
         stream.log2Tree = each.tree
         stream.tiles = (each.columns, each.rows)
-        let plans = HEVCClient.lowDelay(2) + HEVCClient.pyramid(1).dropFirst().map { plan in
-            // The pyramid follows the second picture.
-            var plan = plan
-            plan.order += 1
-            plan.lists = plan.lists.map { $0.map { $0 + 1 } }
-            plan.kept = plan.kept.map { $0 + 1 }
-            return plan
-        }
+        let plans =
+            HEVCClient.lowDelay(2)
+            + HEVCClient.pyramid(1).dropFirst().map { plan in
+                // The pyramid follows the second picture.
+                var plan = plan
+                plan.order += 1
+                plan.lists = plan.lists.map { $0.map { $0 + 1 } }
+                plan.kept = plan.kept.map { $0 + 1 }
+                return plan
+            }
         let run = try HEVCRun(stream, plans) { _, buffers in
             buffers.picture!.pic_fields.bits.loop_filter_across_tiles_enabled_flag = each.filtersAcross ? 1 : 0
             buffers.sequence?.seq_fields.bits.sample_adaptive_offset_enabled_flag = 1

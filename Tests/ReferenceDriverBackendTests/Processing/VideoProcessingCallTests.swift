@@ -64,7 +64,8 @@ import Testing
         for format in VideoProcessingTests.formats { _ = processor.surface(format.fourcc, 34, 18) }
         #expect(
             client.createSurfaces(
-                64, 64, format: VA_RT_FORMAT_RGB32, [VASurfaceAttrib(VASurfaceAttribPixelFormat, VA_FOURCC_NV12)]).0
+                64, 64, format: VA_RT_FORMAT_RGB32, [VASurfaceAttrib(VASurfaceAttribPixelFormat, VA_FOURCC_NV12)]
+            ).0
                 == VA_STATUS_ERROR_INVALID_VALUE)
     }
 

@@ -118,8 +118,7 @@ struct HEVCDeblockingTests {
                     let slice = picture.slice(x, y)
                     if slice.slice_deblocking_filter_disabled_flag { continue }
                     let (treeP, treeQ) = (picture.tree(p.0, p.1), picture.tree(x, y))
-                    if tables.slice[treeP] != tables.slice[treeQ] && !slice.slice_loop_filter_across_slices_enabled_flag
-                    {
+                    if tables.slice[treeP] != tables.slice[treeQ] && !slice.slice_loop_filter_across_slices_enabled_flag {
                         continue
                     }
                     let tiles = picture.job.tiles.tileID

@@ -26,8 +26,7 @@ struct HEVCKernelPictureTests {
         var wrong = 0
         for y in 0..<grid.rows * 32 {
             for x in 0..<grid.columns * 32 {
-                if Int(planes.luma[y * planes.stride + x]) != value(surface.elements, min(x, width - 1), min(y, height - 1))
-                {
+                if Int(planes.luma[y * planes.stride + x]) != value(surface.elements, min(x, width - 1), min(y, height - 1)) {
                     wrong += 1
                 }
             }

@@ -10,7 +10,9 @@ extension VADriverVTable {
         }
         if unsafe wrapped.vaCreateBuffer2 != nil {
             unsafe vaCreateBuffer2 = { client, context, type, width, height, unitSize, pitch, bufId in
-                unsafe pass(client, "vaCreateBuffer2") { unsafe $0.calls.pointee.vaCreateBuffer2($0.context, context, type, width, height, unitSize, pitch, bufId) }
+                unsafe pass(client, "vaCreateBuffer2") {
+                    unsafe $0.calls.pointee.vaCreateBuffer2($0.context, context, type, width, height, unitSize, pitch, bufId)
+                }
             }
         }
         if unsafe wrapped.vaBufferSetNumElements != nil {

@@ -5,21 +5,27 @@ extension VADriverVTable {
     mutating func wrapImages(_ wrapped: VADriverVTable) {
         if unsafe wrapped.vaQueryImageFormats != nil {
             unsafe vaQueryImageFormats = { client, formatList, numFormats in
-                unsafe pass(client, "vaQueryImageFormats") { unsafe $0.calls.pointee.vaQueryImageFormats($0.context, formatList, numFormats) } corrupt: {
+                unsafe pass(client, "vaQueryImageFormats") {
+                    unsafe $0.calls.pointee.vaQueryImageFormats($0.context, formatList, numFormats)
+                } corrupt: {
                     unsafe numFormats?.pointee = 0
                 }
             }
         }
         if unsafe wrapped.vaCreateImage != nil {
             unsafe vaCreateImage = { client, format, width, height, image in
-                unsafe pass(client, "vaCreateImage") { unsafe $0.calls.pointee.vaCreateImage($0.context, format, width, height, image) } corrupt: {
+                unsafe pass(client, "vaCreateImage") {
+                    unsafe $0.calls.pointee.vaCreateImage($0.context, format, width, height, image)
+                } corrupt: {
                     unsafe invalidateIDs(of: image)
                 }
             }
         }
         if unsafe wrapped.vaDeriveImage != nil {
             unsafe vaDeriveImage = { client, surface, image in
-                unsafe pass(client, "vaDeriveImage") { unsafe $0.calls.pointee.vaDeriveImage($0.context, surface, image) } corrupt: {
+                unsafe pass(client, "vaDeriveImage") {
+                    unsafe $0.calls.pointee.vaDeriveImage($0.context, surface, image)
+                } corrupt: {
                     unsafe invalidateIDs(of: image)
                 }
             }
@@ -41,7 +47,10 @@ extension VADriverVTable {
         }
         if unsafe wrapped.vaPutImage != nil {
             unsafe vaPutImage = { client, surface, image, srcX, srcY, srcWidth, srcHeight, destX, destY, destWidth, destHeight in
-                unsafe pass(client, "vaPutImage") { unsafe $0.calls.pointee.vaPutImage($0.context, surface, image, srcX, srcY, srcWidth, srcHeight, destX, destY, destWidth, destHeight) }
+                unsafe pass(client, "vaPutImage") {
+                    unsafe $0.calls.pointee.vaPutImage(
+                        $0.context, surface, image, srcX, srcY, srcWidth, srcHeight, destX, destY, destWidth, destHeight)
+                }
             }
         }
     }

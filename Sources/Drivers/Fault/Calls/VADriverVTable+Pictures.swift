@@ -5,7 +5,10 @@ extension VADriverVTable {
     mutating func wrapPictures(_ wrapped: VADriverVTable) {
         if unsafe wrapped.vaCreateContext != nil {
             unsafe vaCreateContext = { client, configId, pictureWidth, pictureHeight, flag, renderTargets, numRenderTargets, context in
-                unsafe pass(client, "vaCreateContext") { unsafe $0.calls.pointee.vaCreateContext($0.context, configId, pictureWidth, pictureHeight, flag, renderTargets, numRenderTargets, context) } corrupt: {
+                unsafe pass(client, "vaCreateContext") {
+                    unsafe $0.calls.pointee.vaCreateContext(
+                        $0.context, configId, pictureWidth, pictureHeight, flag, renderTargets, numRenderTargets, context)
+                } corrupt: {
                     unsafe context?.pointee = VA_INVALID_ID
                 }
             }

@@ -5,7 +5,9 @@ extension VADriverVTable {
     mutating func wrapSubpictures(_ wrapped: VADriverVTable) {
         if unsafe wrapped.vaQuerySubpictureFormats != nil {
             unsafe vaQuerySubpictureFormats = { client, formatList, flags, numFormats in
-                unsafe pass(client, "vaQuerySubpictureFormats") { unsafe $0.calls.pointee.vaQuerySubpictureFormats($0.context, formatList, flags, numFormats) }
+                unsafe pass(client, "vaQuerySubpictureFormats") {
+                    unsafe $0.calls.pointee.vaQuerySubpictureFormats($0.context, formatList, flags, numFormats)
+                }
             }
         }
         if unsafe wrapped.vaCreateSubpicture != nil {
@@ -25,22 +27,33 @@ extension VADriverVTable {
         }
         if unsafe wrapped.vaSetSubpictureChromakey != nil {
             unsafe vaSetSubpictureChromakey = { client, subpicture, chromakeyMin, chromakeyMax, chromakeyMask in
-                unsafe pass(client, "vaSetSubpictureChromakey") { unsafe $0.calls.pointee.vaSetSubpictureChromakey($0.context, subpicture, chromakeyMin, chromakeyMax, chromakeyMask) }
+                unsafe pass(client, "vaSetSubpictureChromakey") {
+                    unsafe $0.calls.pointee.vaSetSubpictureChromakey($0.context, subpicture, chromakeyMin, chromakeyMax, chromakeyMask)
+                }
             }
         }
         if unsafe wrapped.vaSetSubpictureGlobalAlpha != nil {
             unsafe vaSetSubpictureGlobalAlpha = { client, subpicture, globalAlpha in
-                unsafe pass(client, "vaSetSubpictureGlobalAlpha") { unsafe $0.calls.pointee.vaSetSubpictureGlobalAlpha($0.context, subpicture, globalAlpha) }
+                unsafe pass(client, "vaSetSubpictureGlobalAlpha") {
+                    unsafe $0.calls.pointee.vaSetSubpictureGlobalAlpha($0.context, subpicture, globalAlpha)
+                }
             }
         }
         if unsafe wrapped.vaAssociateSubpicture != nil {
-            unsafe vaAssociateSubpicture = { client, subpicture, targetSurfaces, numSurfaces, srcX, srcY, srcWidth, srcHeight, destX, destY, destWidth, destHeight, flags in
-                unsafe pass(client, "vaAssociateSubpicture") { unsafe $0.calls.pointee.vaAssociateSubpicture($0.context, subpicture, targetSurfaces, numSurfaces, srcX, srcY, srcWidth, srcHeight, destX, destY, destWidth, destHeight, flags) }
+            unsafe vaAssociateSubpicture = {
+                client, subpicture, targetSurfaces, numSurfaces, srcX, srcY, srcWidth, srcHeight, destX, destY, destWidth, destHeight, flags in
+                unsafe pass(client, "vaAssociateSubpicture") {
+                    unsafe $0.calls.pointee.vaAssociateSubpicture(
+                        $0.context, subpicture, targetSurfaces, numSurfaces, srcX, srcY, srcWidth, srcHeight, destX, destY, destWidth, destHeight,
+                        flags)
+                }
             }
         }
         if unsafe wrapped.vaDeassociateSubpicture != nil {
             unsafe vaDeassociateSubpicture = { client, subpicture, targetSurfaces, numSurfaces in
-                unsafe pass(client, "vaDeassociateSubpicture") { unsafe $0.calls.pointee.vaDeassociateSubpicture($0.context, subpicture, targetSurfaces, numSurfaces) }
+                unsafe pass(client, "vaDeassociateSubpicture") {
+                    unsafe $0.calls.pointee.vaDeassociateSubpicture($0.context, subpicture, targetSurfaces, numSurfaces)
+                }
             }
         }
     }

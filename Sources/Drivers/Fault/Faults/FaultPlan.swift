@@ -94,7 +94,7 @@ package struct FaultPlan: Sendable, Hashable {
             throw Unreadable(
                 message:
                     "'\(faultText)' in '\(text)' must be status:N, delay:MS, hang, lost[:N], corrupt[:silent|:FLAGS] "
-                        + "or abort")
+                    + "or abort")
         }
         return Rule(call: call, when: when, fault: fault)
     }

@@ -4,8 +4,7 @@ extension VADriverVTable {
     mutating func fillConfigs() {
         unsafe vaTerminate = { context in
             let status = unsafe call(context) { $0.terminate() }
-            if status == VA_STATUS_SUCCESS, let context = unsafe context, let data = unsafe context.pointee.pDriverData
-            {
+            if status == VA_STATUS_SUCCESS, let context = unsafe context, let data = unsafe context.pointee.pDriverData {
                 unsafe context.pointee.pDriverData = nil
                 unsafe Unmanaged<Driver>.fromOpaque(data).release()
             }

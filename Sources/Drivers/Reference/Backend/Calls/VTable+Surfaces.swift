@@ -30,8 +30,10 @@ extension VADriverVTable {
                 unsafe count.pointee = UInt32(answer.count)
                 guard let attributes = unsafe attributes else { return }
                 guard room >= answer.count else {
-                    throw Refusal(VA_STATUS_ERROR_MAX_NUM_EXCEEDED, "there is space for only \(room) surface "
-                        + "attributes")
+                    throw Refusal(
+                        VA_STATUS_ERROR_MAX_NUM_EXCEEDED,
+                        "there is space for only \(room) surface "
+                            + "attributes")
                 }
                 for (index, entry) in answer.enumerated() {
                     unsafe attributes[index] = VASurfaceAttrib(entry)
@@ -75,7 +77,7 @@ extension Driver.SurfaceRequest {
     /// SAFETY: a pointer is only read as the type that va.h specifies for its attribute. Clients must pass that type.
     @unsafe fileprivate mutating func take(_ attributes: [VASurfaceAttrib], _ environment: Environment) throws {
         var description: UnsafeMutableRawPointer?
-        for unsafe attribute in unsafe attributes where unsafe attribute.flags & UInt32(VA_SURFACE_ATTRIB_SETTABLE) != 0 {
+        for unsafeattribute in unsafe attributes where unsafe attribute.flags & UInt32(VA_SURFACE_ATTRIB_SETTABLE) != 0 {
             switch unsafe attribute.type {
             case VASurfaceAttribUsageHint: break
             case VASurfaceAttribPixelFormat: fourcc = unsafe try attribute.integer
@@ -92,16 +94,20 @@ extension Driver.SurfaceRequest {
         }
         guard memoryType != UInt32(VA_SURFACE_ATTRIB_MEM_TYPE_VA) else {
             guard unsafe description == nil else {
-                throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE, "external buffers cannot have the memory type "
-                    + "VA")
+                throw Refusal(
+                    VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE,
+                    "external buffers cannot have the memory type "
+                        + "VA")
             }
             return
         }
         guard count > 0, count <= Driver.maximumSurfaces else { return }
         guard let description = unsafe description else {
             guard ExternalPicture.memoryTypes.contains(memoryType) else {
-                throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE, "surfaces of memory type \(memoryType) are not "
-                    + "supported")
+                throw Refusal(
+                    VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE,
+                    "surfaces of memory type \(memoryType) are not "
+                        + "supported")
             }
             throw Refusal.invalidParameter("the description of the external memory is missing")
         }

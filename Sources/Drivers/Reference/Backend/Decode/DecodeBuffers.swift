@@ -40,8 +40,9 @@ struct DecodeBuffers<Parameters, Matrix, Slice: DecodeSlice> {
     func units() throws -> [(slice: Slice, unit: [UInt8])] {
         guard !slices.isEmpty else { throw Refusal.invalidParameter("the picture has no slices") }
         guard data.count == slices.count || data.count == 1 else {
-            throw Refusal.invalidParameter("there are \(slices.count) slice parameter buffers, but \(data.count) slice "
-                + "data buffers")
+            throw Refusal.invalidParameter(
+                "there are \(slices.count) slice parameter buffers, but \(data.count) slice "
+                    + "data buffers")
         }
         var units: [(slice: Slice, unit: [UInt8])] = []
         var isOpen = false
@@ -50,8 +51,9 @@ struct DecodeBuffers<Parameters, Matrix, Slice: DecodeSlice> {
             for slice in group {
                 let (start, count) = (Int(slice.slice_data_offset), Int(slice.slice_data_size))
                 guard count > 0, start <= bytes.count, count <= bytes.count - start else {
-                    throw Refusal.invalidParameter("slice data \(start)+\(count) exceeds the buffer of \(bytes.count) "
-                        + "bytes")
+                    throw Refusal.invalidParameter(
+                        "slice data \(start)+\(count) exceeds the buffer of \(bytes.count) "
+                            + "bytes")
                 }
                 let part = bytes[start..<start + count]
                 let isFirst = slice.slice_data_flag & ~UInt32(VA_SLICE_DATA_FLAG_BEGIN) == 0

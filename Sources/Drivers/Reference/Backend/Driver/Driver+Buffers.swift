@@ -11,8 +11,9 @@ extension Driver {
         guard let requirement = BufferRequirement(type, config) else {
             throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_BUFFERTYPE, "buffer type \(type.rawValue)")
         }
-        let refusal = Refusal.invalidParameter("a buffer of type \(type.rawValue) cannot have \(count) × "
-            + "\(elementSize) bytes")
+        let refusal = Refusal.invalidParameter(
+            "a buffer of type \(type.rawValue) cannot have \(count) × "
+                + "\(elementSize) bytes")
         guard requirement.accepts(elementSize: elementSize, count: count) else { throw refusal }
         if requirement.isUseless(elementSize: elementSize) { try environment.tolerate(.uselessBuffer, refusal) }
         guard elementSize <= Self.maximumBytes / count, let memory = HostMemory(byteCount: elementSize * count) else {

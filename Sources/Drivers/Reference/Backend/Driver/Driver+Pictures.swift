@@ -143,8 +143,9 @@ extension RenderedHeader {
         }
         let byteCount = (Int(header.bit_length) + 7) / 8
         guard byteCount > 0, byteCount <= data.byteCount else {
-            throw Refusal.invalidParameter("a packed header of \(header.bit_length) bits does not fit "
-                + "\(data.byteCount) bytes")
+            throw Refusal.invalidParameter(
+                "a packed header of \(header.bit_length) bits does not fit "
+                    + "\(data.byteCount) bytes")
         }
         type = header.type
         bitCount = Int(header.bit_length)

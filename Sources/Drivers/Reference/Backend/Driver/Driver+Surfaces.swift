@@ -29,7 +29,8 @@ extension Driver {
             request.memoryType.nonzeroBitCount == 1
         else {
             throw Refusal(
-                VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE, "surfaces of memory type \(request.memoryType) are not "
+                VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE,
+                "surfaces of memory type \(request.memoryType) are not "
                     + "supported")
         }
         let imported = try request.external.map { picture in
@@ -55,8 +56,10 @@ extension Driver {
     private func format(of request: SurfaceRequest) throws -> SurfaceFormat {
         let formats = capabilities.surfaceFormats.filter { $0.rtFormat == request.format }
         guard let first = formats.first else {
-            throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_RT_FORMAT, "surfaces of RT format \(request.format) are not "
-                + "supported")
+            throw Refusal(
+                VA_STATUS_ERROR_UNSUPPORTED_RT_FORMAT,
+                "surfaces of RT format \(request.format) are not "
+                    + "supported")
         }
         guard let fourcc = request.fourcc else { return first }
         if let format = formats.first(where: { $0.fourcc == fourcc }) { return format }

@@ -173,8 +173,9 @@ struct H264Backend: PictureBackend {
                 entry.picture_id != parameters.CurrPic.picture_id, "the picture is its own reference")
             if driver.environment.isNull { return surface }
             guard let picture = surface.reconstruction?.h264 else {
-                throw Refusal.invalidParameter("surface \(entry.picture_id) is a reference, but contains no coded "
-                    + "picture")
+                throw Refusal.invalidParameter(
+                    "surface \(entry.picture_id) is a reference, but contains no coded "
+                        + "picture")
             }
             try require(
                 picture.widthInMacroblocks == stream.columns && picture.heightInMacroblocks == stream.rows,

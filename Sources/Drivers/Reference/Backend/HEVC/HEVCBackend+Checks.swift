@@ -109,7 +109,8 @@ extension HEVCBackend {
         let isSame = lists[0].map(\.reference.poc) == lists[1].map(\.reference.poc)
         if isSame { return }
         try require(
-            direction & VA_PREDICTION_DIRECTION_FUTURE != 0, "the lists differ, but the driver supports only past "
+            direction & VA_PREDICTION_DIRECTION_FUTURE != 0,
+            "the lists differ, but the driver supports only past "
                 + "references")
         // VDEnc: if the lists differ, list 0 has at most two references and list 1 one, and there is no intra refresh.
         guard entry.maximumReferences == (3, 3) else { return }

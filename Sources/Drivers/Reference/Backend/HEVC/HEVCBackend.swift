@@ -65,7 +65,8 @@ struct HEVCBackend: PictureBackend {
             throw Refusal.invalidParameter("the tiles do not fit the picture")
         }
         try require(
-            stream.maximumSliceBytes == 0 || !tiles.isEnabled, "a limit on slice bytes is not supported with several "
+            stream.maximumSliceBytes == 0 || !tiles.isEnabled,
+            "a limit on slice bytes is not supported with several "
                 + "tiles")
 
         try checkLevel(tiles, written.sequence)

@@ -117,8 +117,10 @@ extension VAEncPictureParameterBufferHEVC {
         try require(
             isIDR == (nal_unit_type == 19 || nal_unit_type == 20),
             "idr_pic_flag \(fields.idr_pic_flag) with nal_unit_type \(nal_unit_type)")
-        try require(!isIDR || decoded_curr_pic.pic_order_cnt == 0, "an IDR picture has the order "
-            + "\(decoded_curr_pic.pic_order_cnt)")
+        try require(
+            !isIDR || decoded_curr_pic.pic_order_cnt == 0,
+            "an IDR picture has the order "
+                + "\(decoded_curr_pic.pic_order_cnt)")
         try require(!isIDR || fields.reference_pic_flag != 0, "an IDR picture is not a reference")
         try require((1...5).contains(fields.coding_type), "coding_type \(fields.coding_type)")
         try require(nal_unit_type < 16 || fields.coding_type == 1, "a random access picture is not of type I")
@@ -131,8 +133,9 @@ extension VAEncPictureParameterBufferHEVC {
         let (columns, rows) = (Int(num_tile_columns_minus1) + 1, Int(num_tile_rows_minus1) + 1)
         try require(columns <= 20 && rows <= 22 && columns * rows > 1, "\(columns)x\(rows) tiles")
         guard let tiles = HEVCPictureParameterSet(self).tiles?.bounds(grid) else {
-            throw Refusal.invalidParameter("the tiles do not cover the picture's \(grid.columns)x\(grid.rows) coding "
-                + "trees")
+            throw Refusal.invalidParameter(
+                "the tiles do not cover the picture's \(grid.columns)x\(grid.rows) coding "
+                    + "trees")
         }
         // ColumnWidthInLumaSamples and RowHeightInLumaSamples of Main and Main 10, A.3.2 and A.3.3.
         func least(_ bounds: [Int]) -> Int {
@@ -158,8 +161,7 @@ extension VAEncSliceParameterBufferHEVC {
         try require(fields.dependent_slice_segment_flag == 0, "dependent slice segments are not supported")
         let qp = Int(picture.pic_init_qp) + Int(slice_qp_delta)
         try require((0...51).contains(qp), "a slice's QP \(qp) is out of range")
-        for (offset, whole) in [(slice_cb_qp_offset, picture.pps_cb_qp_offset), (slice_cr_qp_offset, picture.pps_cr_qp_offset)]
-        {
+        for (offset, whole) in [(slice_cb_qp_offset, picture.pps_cb_qp_offset), (slice_cr_qp_offset, picture.pps_cr_qp_offset)] {
             try require(
                 (-12...12).contains(offset) && (-12...12).contains(Int(offset) + Int(whole)),
                 "a slice's chroma QP offset of \(offset)")

@@ -132,9 +132,12 @@ extension HEVCPictureParameterSet {
         if let tiles, let wanted = asked.tiles {
             try require(tiles.bounds(grid) != nil, "the packed tiles do not fit the picture")
             try same("tiles", tiles.bounds(grid), wanted.bounds(grid))
-            try same("loop_filter_across_tiles_enabled_flag", tiles.loop_filter_across_tiles_enabled_flag, wanted.loop_filter_across_tiles_enabled_flag)
+            try same(
+                "loop_filter_across_tiles_enabled_flag", tiles.loop_filter_across_tiles_enabled_flag, wanted.loop_filter_across_tiles_enabled_flag)
         }
-        try same("pps_loop_filter_across_slices_enabled_flag", pps_loop_filter_across_slices_enabled_flag, asked.pps_loop_filter_across_slices_enabled_flag)
+        try same(
+            "pps_loop_filter_across_slices_enabled_flag", pps_loop_filter_across_slices_enabled_flag, asked.pps_loop_filter_across_slices_enabled_flag
+        )
         try same("log2_parallel_merge_level", log2_parallel_merge_level, asked.log2_parallel_merge_level)
     }
 }

@@ -52,8 +52,7 @@ struct HEVCSlicePlan {
 
     /// Changes a slice header to the one that Mesa 22.3.6 writes: the only reference is the previous picture in output
     /// order, independent of the flags in reference_frames.
-    private func setMesa22Fields(_ header: inout HEVCSliceSegmentHeader, _ slice: VAEncSliceParameterBufferHEVC) throws
-    {
+    private func setMesa22Fields(_ header: inout HEVCSliceSegmentHeader, _ slice: VAEncSliceParameterBufferHEVC) throws {
         header.slice_pic_parameter_set_id = 0
         header.slice_sao_luma_flag = written.sequence.sample_adaptive_offset_enabled_flag
         header.slice_sao_chroma_flag = written.sequence.sample_adaptive_offset_enabled_flag

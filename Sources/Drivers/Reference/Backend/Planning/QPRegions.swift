@@ -21,8 +21,10 @@ struct QPRegions: Sendable {
     init(_ buffer: VAEncMiscParameterBufferROI, _ entry: Capabilities.Entry) throws {
         let count = Int(unsafe buffer.num_roi)
         guard count <= entry.maximumRegions else {
-            throw Refusal(VA_STATUS_ERROR_MAX_NUM_EXCEEDED, "\(count) regions exceed the maximum of "
-                + "\(entry.maximumRegions)")
+            throw Refusal(
+                VA_STATUS_ERROR_MAX_NUM_EXCEEDED,
+                "\(count) regions exceed the maximum of "
+                    + "\(entry.maximumRegions)")
         }
         guard count > 0 else {
             (regions, isQPDelta, limits) = ([], true, 0...0)

@@ -5,7 +5,8 @@ extension ProcessOperation.ColorProperties {
     var knownMatrix: Int? {
         switch standard {
         case VAProcColorStandardBT601, VAProcColorStandardBT470BG, VAProcColorStandardSMPTE170M,
-            VAProcColorStandardXVYCC601: 6
+            VAProcColorStandardXVYCC601:
+            6
         case VAProcColorStandardBT709, VAProcColorStandardXVYCC709, VAProcColorStandardGenericFilm: 1
         case VAProcColorStandardBT470M: 4
         case VAProcColorStandardSMPTE240M: 7

@@ -70,8 +70,10 @@ struct ProcessOperation {
         }
         let parameters = try buffer.element(VAProcFilterParameterBufferDeinterlacing.self)
         guard parameters.algorithm == VAProcDeinterlacingBob else {
-            throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_FILTER, "deinterlacing algorithm "
-                + "\(parameters.algorithm.rawValue) is not supported")
+            throw Refusal(
+                VA_STATUS_ERROR_UNSUPPORTED_FILTER,
+                "deinterlacing algorithm "
+                    + "\(parameters.algorithm.rawValue) is not supported")
         }
         return parameters.flags & UInt32(VA_DEINTERLACING_BOTTOM_FIELD) == 0 ? .top : .bottom
     }

@@ -20,8 +20,10 @@ extension Driver {
         try monitor.withLock {
             let surface = try surface(id)
             guard memoryType == UInt32(VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME_2) else {
-                throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE, "export as memory type \(memoryType) is not "
-                    + "supported")
+                throw Refusal(
+                    VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE,
+                    "export as memory type \(memoryType) is not "
+                        + "supported")
             }
             let kinds = UInt32(VA_EXPORT_SURFACE_SEPARATE_LAYERS | VA_EXPORT_SURFACE_COMPOSED_LAYERS)
             guard flags & ~(kinds | UInt32(VA_EXPORT_SURFACE_READ_WRITE)) == 0, flags & kinds != kinds else {
@@ -31,8 +33,9 @@ extension Driver {
             _ = wait(for: surface)
             let memory = try surface.memory()
             guard !memory.objects.isEmpty else {
-                throw Refusal.allocation("surface \(id) has no memory that can be shared: there was no free file "
-                    + "descriptor")
+                throw Refusal.allocation(
+                    "surface \(id) has no memory that can be shared: there was no free file "
+                        + "descriptor")
             }
             surface.isExported = true
             return ExportedSurface(

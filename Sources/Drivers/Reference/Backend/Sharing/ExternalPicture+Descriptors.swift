@@ -27,8 +27,10 @@ extension ExternalPicture {
                 return unsafe try ExternalPicture(buffers, descriptor: Int32(truncatingIfNeeded: Int(handle)))
             }
         default:
-            throw Refusal(VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE, "external buffers of memory type \(memoryType) are "
-                + "not supported")
+            throw Refusal(
+                VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE,
+                "external buffers of memory type \(memoryType) are "
+                    + "not supported")
         }
     }
 

@@ -65,12 +65,14 @@ struct ExternalPicture {
             throw Refusal.invalidParameter("the descriptor and the surface have different pixel formats")
         }
         guard self.width >= width, self.height >= height else {
-            throw Refusal.invalidParameter("a \(width)x\(height) surface does not fit a picture of "
-                + "\(self.width)x\(self.height)")
+            throw Refusal.invalidParameter(
+                "a \(width)x\(height) surface does not fit a picture of "
+                    + "\(self.width)x\(self.height)")
         }
         guard planes.count == format.planes.count else {
-            throw Refusal.invalidParameter("there are \(planes.count) planes, but the format has "
-                + "\(format.planes.count)")
+            throw Refusal.invalidParameter(
+                "there are \(planes.count) planes, but the format has "
+                    + "\(format.planes.count)")
         }
         guard planes.allSatisfy({ objects.indices.contains($0.object) }) else {
             throw Refusal.invalidParameter("a plane refers to an object that does not exist")

@@ -28,9 +28,10 @@ extension MacroblockCoder {
         // Small blocks are rarely better if the whole block is much worse than inter. They also predict from above
         // right, which intra refresh may not have refreshed yet.
         let seesStale = isGuarded && !refresh.isRows && x &+ 1 >= refresh.renewed && hasTopRight && !constrainedIntra
-        let triesSmall = !seesStale && (
-            !inP || preset.smallIntraInP && wholeCost < interCost &+ interCost / 2
-            || choice == .intra16x16)
+        let triesSmall =
+            !seesStale
+            && (!inP || preset.smallIntraInP && wholeCost < interCost &+ interCost / 2
+                || choice == .intra16x16)
         if triesSmall {
             if allowsTransform8x8, let coded = codeIntra8x8(intra8, limit: best &- typeCost) {
                 best = coded.cost &+ typeCost

@@ -114,4 +114,3 @@ package struct H264PictureJob: Sendable {
         self.height = height
     }
 }
-

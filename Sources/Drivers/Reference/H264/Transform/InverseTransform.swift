@@ -25,8 +25,7 @@ package enum InverseTransform {
     }
 
     /// Adds the residual of the first 4×4 block of a pair.
-    @inline(__always) package static func addSingle(_ coefficients: ElementPointer<Int16>, to samples: ElementPointer<UInt8>, _ stride: Int)
-    {
+    @inline(__always) package static func addSingle(_ coefficients: ElementPointer<Int16>, to samples: ElementPointer<UInt8>, _ stride: Int) {
         let r = residual(coefficients)
         @inline(__always) func addRow(_ words: Words, _ elements: ElementPointer<UInt8>) {
             let four: UInt32 = elements.load(0)

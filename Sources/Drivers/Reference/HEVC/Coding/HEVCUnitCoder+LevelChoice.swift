@@ -72,7 +72,8 @@ extension HEVCUnitCoder {
         let tables = HEVCResidualTables.shared
         let order = tables.subBlocks.elements + 64 &* HEVCResidualTables.subBlockRow(log2Size: log2Size, scan: block.scan)
         let scanPositions = tables.positions.elements + 16 &* block.scan
-        let rows = tables.significant.elements
+        let rows =
+            tables.significant.elements
             + 16 &* HEVCResidualTables.significantRow(log2Size: log2Size, isChroma: isChroma, scan: block.scan)
         let costs = HEVCLevelCosts(scratch.levelCosts.elements)
         let counter = counter

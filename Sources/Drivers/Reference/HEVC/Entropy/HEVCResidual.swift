@@ -58,7 +58,8 @@ struct HEVCResidualCoder {
         let order = subBlocks + 64 &* HEVCResidualTables.subBlockRow(log2Size: log2Size, scan: block.scan)
         let scanPositions = positions + 16 &* block.scan
         let scanMasks = masks + 512 &* block.scan
-        let rows = significant
+        let rows =
+            significant
             + 16 &* HEVCResidualTables.significantRow(log2Size: log2Size, isChroma: block.isChroma, scan: block.scan)
 
         // Find the last sub-block that contains a level.

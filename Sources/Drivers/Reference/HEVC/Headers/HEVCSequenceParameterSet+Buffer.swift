@@ -23,7 +23,7 @@ extension HEVCSequenceParameterSet {
             level: profileTierLevel.general_level_idc, samples: pic_width_in_luma_samples * pic_height_in_luma_samples)
         subLayers = [
             SubLayerOrdering(
-                max_dec_pic_buffering: pictures, max_num_reorder_pics: buffer.ip_period > 1 ? pictures - 1 : 0),
+                max_dec_pic_buffering: pictures, max_num_reorder_pics: buffer.ip_period > 1 ? pictures - 1 : 0)
         ]
         log2_min_luma_coding_block_size = 3 + Int(buffer.log2_min_luma_coding_block_size_minus3)
         log2_diff_max_min_luma_coding_block_size = Int(buffer.log2_diff_max_min_luma_coding_block_size)

@@ -45,8 +45,7 @@ package struct HEVCShortTermReferencePictureSet: Equatable, Sendable {
 
     /// Reads the set that follows `others`. In a slice header, `others` are all sets of the sequence parameter set.
     /// Returns nil if a value is out of range.
-    package init?(_ bits: inout HeaderBitReader, after others: [HEVCShortTermReferencePictureSet], inSliceHeader: Bool)
-    {
+    package init?(_ bits: inout HeaderBitReader, after others: [HEVCShortTermReferencePictureSet], inSliceHeader: Bool) {
         let index = others.count
         if index != 0 && bits.flag() {
             let distance = inSliceHeader ? bits.unsigned() + 1 : 1

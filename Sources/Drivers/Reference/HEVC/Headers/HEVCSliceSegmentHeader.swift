@@ -101,7 +101,9 @@ package struct HEVCSliceSegmentHeader: Equatable, Sendable {
                 bits.putSigned(slice_tc_offset_div2)
             }
         }
-        if picture.pps_loop_filter_across_slices_enabled_flag && (slice_sao_luma_flag || slice_sao_chroma_flag || !slice_deblocking_filter_disabled_flag) {
+        if picture.pps_loop_filter_across_slices_enabled_flag
+            && (slice_sao_luma_flag || slice_sao_chroma_flag || !slice_deblocking_filter_disabled_flag)
+        {
             bits.put(slice_loop_filter_across_slices_enabled_flag)
         }
         return SliceHeaderBits(

@@ -25,7 +25,8 @@ struct H264DecodePlan {
         let sequence = unsafe picture.seq_fields.bits
         try require(sequence.chroma_format_idc <= 1, "chroma_format_idc \(sequence.chroma_format_idc) is not supported")
         try require(
-            picture.bit_depth_luma_minus8 == 0 && picture.bit_depth_chroma_minus8 == 0, "H.264 with more than 8 bits "
+            picture.bit_depth_luma_minus8 == 0 && picture.bit_depth_chroma_minus8 == 0,
+            "H.264 with more than 8 bits "
                 + "is not supported")
         try require(sequence.log2_max_frame_num_minus4 <= 12, "log2_max_frame_num_minus4 exceeds 12")
         try require(sequence.log2_max_pic_order_cnt_lsb_minus4 <= 12, "log2_max_pic_order_cnt_lsb_minus4 exceeds 12")

@@ -18,8 +18,10 @@ struct HEVCDecodePlan {
         units = try buffers.units()
         for (_, unit) in units {
             let type = HEVCDecodeSlice.type(unit)
-            try require(unit.count > 3 && (type <= 9 || (16...21).contains(type)), "the slice data is not an HEVC "
-                + "slice")
+            try require(
+                unit.count > 3 && (type <= 9 || (16...21).contains(type)),
+                "the slice data is not an HEVC "
+                    + "slice")
         }
         let fields = unsafe picture.pic_fields.bits
         try require(fields.chroma_format_idc == 1, "chroma_format_idc \(fields.chroma_format_idc) is not supported")
@@ -34,7 +36,8 @@ struct HEVCDecodePlan {
             picture.log2_min_luma_coding_block_size_minus3 <= 3 && picture.log2_diff_max_min_luma_coding_block_size <= 3,
             "the sizes of coding blocks are invalid in HEVC")
         try require(
-            picture.num_tile_columns_minus1 < 20 && picture.num_tile_rows_minus1 < 22, "there are more tiles than HEVC "
+            picture.num_tile_columns_minus1 < 20 && picture.num_tile_rows_minus1 < 22,
+            "there are more tiles than HEVC "
                 + "allows")
     }
 

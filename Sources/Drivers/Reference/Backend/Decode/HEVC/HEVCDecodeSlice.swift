@@ -43,8 +43,10 @@ struct HEVCDecodeSlice {
             zeros = byte == 0 ? zeros + 1 : 0
             count += 1
         }
-        try require(position >= 3 && position < unit.count, "slice_data_byte_offset \(slice.slice_data_byte_offset) is "
-            + "out of range")
+        try require(
+            position >= 3 && position < unit.count,
+            "slice_data_byte_offset \(slice.slice_data_byte_offset) is "
+                + "out of range")
         return position
     }
 
@@ -182,7 +184,8 @@ struct HEVCDecodeSlice {
 
     /// The length of slice_segment_address in bits: Ceil(Log2(PicSizeInCtbsY)).
     private var addressBits: Int {
-        let log2 = Int(picture.log2_min_luma_coding_block_size_minus3) + 3
+        let log2 =
+            Int(picture.log2_min_luma_coding_block_size_minus3) + 3
             + Int(picture.log2_diff_max_min_luma_coding_block_size)
         func blocks(_ samples: UInt16) -> Int { (Int(samples) + (1 << log2) - 1) >> log2 }
         let count = blocks(picture.pic_width_in_luma_samples) * blocks(picture.pic_height_in_luma_samples)

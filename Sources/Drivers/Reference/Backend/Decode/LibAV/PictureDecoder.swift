@@ -45,7 +45,9 @@ internal import Glibc
             throw Failure(reason: String(decoding: bytes, as: UTF8.self))
         }
         unsafe self.av = unsafe av
-        guard let tracker = unsafe PictureTracker(av, marksPictures: codec.decoderHidesDamage) else { throw Failure(reason: "no memory for a decoder") }
+        guard let tracker = unsafe PictureTracker(av, marksPictures: codec.decoderHidesDamage) else {
+            throw Failure(reason: "no memory for a decoder")
+        }
         self.tracker = tracker
         unsafe packet = unsafe av.pointee.av_packet_alloc?()
         unsafe output = unsafe av.pointee.av_frame_alloc?()
