@@ -238,7 +238,8 @@ extension UnwrittenSampleDetector.Findings {
         ]
         let sampleSize = bitDepth > 8 ? 2 : 1
         let gray = UInt16(1) << UInt16(clamping: min(max(bitDepth, 8), 16) - 1)
-        for unsafe(index, plane) in unsafe planes.enumerated() {
+        for index in unsafe planes.indices {
+            let plane = unsafe planes[index]
             guard let to = unsafe plane.0, let from = unsafe plane.2 else { return }
             let shifts = index == 0 ? (x: 0, y: 0) : chromaShifts
             for block in blocks {

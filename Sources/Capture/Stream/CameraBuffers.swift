@@ -65,7 +65,7 @@ import VideoBase
     }
 
     deinit {
-        for unsafemapping in unsafe mappings { unsafe v4l2_munmap(mapping.baseAddress, mapping.count) }
+        for index in unsafe mappings.indices { unsafe v4l2_munmap(mappings[index].baseAddress, mappings[index].count) }
         dropExports()
     }
 

@@ -49,7 +49,8 @@ internal import VideoBase
         }
         try display.check(status, call: "vaQuerySurfaceAttributes", object: "\(profile)/\(entryPoint)")
         var result = SurfaceCapabilities()
-        for unsafeattribute in unsafe list.prefix(Int(count)) {
+        for index in unsafe list.prefix(Int(count)).indices {
+            let attribute = unsafe list[index]
             // SAFETY: The attributes that are read here are integers, whatever `value.type` contains.
             let value = unsafe attribute.value.value.i
             switch unsafe attribute.type {

@@ -83,7 +83,7 @@ struct TrialChild {
         unsafe posix_spawn_file_actions_adddup2(&actions, errors, 2)
         // SAFETY: posix_spawn copies the strings before they are freed here.
         let texts = unsafe ([program] + arguments).map { unsafe strdup($0) } + [nil]
-        defer { for unsafetext in unsafe texts { unsafe free(text) } }
+        defer { for index in unsafe texts.indices { unsafe free(texts[index]) } }
         var process: pid_t = 0
         return unsafe posix_spawn(&process, program, &actions, nil, texts, environ) == 0 ? process : nil
     }

@@ -50,7 +50,8 @@ enum ProgramStart {
         // SAFETY: posix_spawnp copies the strings for the child; `defer` frees them after the call.
         let argv = unsafe arguments.map { unsafe strdup($0) } + [nil]
         let envp = unsafe variables.map { unsafe strdup($0) } + [nil]
-        defer { for unsafepointer in unsafe argv + envp { unsafe free(pointer) } }
+        let texts = unsafe argv + envp
+        defer { for index in unsafe texts.indices { unsafe free(texts[index]) } }
         var process: pid_t = 0
         let failure = unsafe posix_spawnp(&process, arguments[0], &actions, &attributes, argv, envp)
         return (process, failure)

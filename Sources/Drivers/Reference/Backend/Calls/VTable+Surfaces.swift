@@ -77,7 +77,8 @@ extension Driver.SurfaceRequest {
     /// SAFETY: a pointer is only read as the type that va.h specifies for its attribute. Clients must pass that type.
     @unsafe fileprivate mutating func take(_ attributes: [VASurfaceAttrib], _ environment: Environment) throws {
         var description: UnsafeMutableRawPointer?
-        for unsafeattribute in unsafe attributes where unsafe attribute.flags & UInt32(VA_SURFACE_ATTRIB_SETTABLE) != 0 {
+        for index in unsafe attributes.indices where unsafe attributes[index].flags & UInt32(VA_SURFACE_ATTRIB_SETTABLE) != 0 {
+            let attribute = unsafe attributes[index]
             switch unsafe attribute.type {
             case VASurfaceAttribUsageHint: break
             case VASurfaceAttribPixelFormat: fourcc = unsafe try attribute.integer
