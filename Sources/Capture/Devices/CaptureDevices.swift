@@ -10,12 +10,12 @@ public enum CaptureDevices {
     ///
     /// - Throws: `unavailable` if the system cannot start a thread.
     public static func all() throws -> [CaptureDevice] {
-        let paths: [String] = (0..<256).map { "/dev/video\($0)" }.filter { path in unsafe access(path, F_OK) == 0 }
-        return try paths.compactMap { path in
+        try (0..<256).compactMap { number -> CaptureDevice? in
+            let path = "/dev/video\(number)"
             do {
                 return try DedicatedThread.run("vaenc-device", atMostNanoseconds: 3_000_000_000) { answer(path) }
                     ?? unusable(path, "it does not respond")
-            } catch is DedicatedThread.CannotStart {
+            } catch {
                 throw VaencError.noThread("to query \(path)")
             }
         }

@@ -22,7 +22,7 @@ import Testing
         #expect(result.status == 0, "\(result.errors)")
         let devices = JSONValue(result.output)?["captureDevices"]?.array ?? []
         let listed = devices.filter { ["/dev/video6", "/dev/video7", "/dev/video8", "/dev/video9"].contains($0["path"]?.string) }
-        #expect(listed.compactMap { $0["path"]?.string } == ["/dev/video6", "/dev/video8", "/dev/video9"])
+        try #require(listed.compactMap { $0["path"]?.string } == ["/dev/video6", "/dev/video8", "/dev/video9"])
         #expect(listed.compactMap { $0["usable"]?.bool } == [false, false, true])
         #expect(listed[1]["why"]?.string?.contains("permission") == true && listed[0]["why"]?.string?.contains("in use") == true)
         let eye = listed[2]
