@@ -79,8 +79,8 @@ import VideoBase
         ) { $0.structure.bFrames = 0 }
         try write(packets) { path in
             let lines = try sideData(path).map { $0.components(of: "User Data Unregistered") }
-            // The first picture also carries the encoder's name.
-            #expect(lines == [1, 0, 0, 1, 0, 0])
+            // Key frames also carry the encoder's name. FFmpeg 5 reports one message of a frame, FFmpeg 7 all.
+            #expect(lines.map { min($0, 1) } == [1, 0, 0, 1, 0, 0])
         }
         let frames = ForeignDecoder.libavcodec.decode(packets.stream)
         #expect(frames.frames.count == 6 && frames.messages.isEmpty, "\(frames.messages)")
