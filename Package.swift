@@ -14,6 +14,12 @@ let strict: [SwiftSetting] = [
 // be allocated by one allocator and freed by the other.
 let ownRuntime = Context.environment["VAENC_SANITIZER"] == nil ? ["-static-stdlib"] : []
 
+// lld packs the relocations of the program (glibc 2.36), which start-up must process. The program exports no symbol.
+let programLinking = [
+    "-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs", "-Xlinker",
+    "--version-script=\(Context.packageDirectory)/Sources/VaencCLI/exports.map",
+]
+
 // A driver exports libva's entry point and nothing else: the program that loads it may have functions of the same names.
 let driverLinking: [LinkerSetting] = [
     .unsafeFlags([
@@ -47,8 +53,8 @@ let package = Package(
         .systemLibrary(name: "CVA", providers: [.apt(["libva-dev"])]),
         .systemLibrary(name: "CDRM", pkgConfig: "libdrm", providers: [.apt(["libdrm-dev"])]),
         .target(name: "CLibAV"),
-        // V4L2 through libv4l2; SDL2 is loaded when a window is requested.
-        .target(name: "CV4L2", linkerSettings: [.linkedLibrary("v4l2")]),
+        // V4L2 through libv4l2, which is loaded when a camera is opened. SDL2 is loaded when a window is requested.
+        .target(name: "CV4L2"),
         .target(name: "CSDL"),
         // L1
         .target(name: "VideoBase", swiftSettings: strict),
@@ -121,7 +127,8 @@ let package = Package(
                 "Vaenc", "Threads", "VideoBase", "VAAPI", "MediaFiles", "Capture", "Preview", "BitstreamInspection", "NALUnits",
                 argumentParser,
             ],
-            swiftSettings: strict + [.unsafeFlags(ownRuntime)], linkerSettings: [.unsafeFlags(ownRuntime)]),
+            exclude: ["exports.map"],
+            swiftSettings: strict + [.unsafeFlags(ownRuntime)], linkerSettings: [.unsafeFlags(ownRuntime + programLinking)]),
         // The programs of docs/PROGRAMS.md, with the library alone.
         .executableTarget(name: "Examples", dependencies: ["Vaenc"], path: "Examples", swiftSettings: strict),
         // Test support. TestOracles has decoders and readers of other projects.

@@ -2,8 +2,9 @@
 #pragma once
 #include <errno.h>
 #include <fcntl.h>
-#include <libv4l2.h>
 #include <linux/videodev2.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -32,24 +33,15 @@ VAENC_REQUEST(VIDIOC_SUBSCRIBE_EVENT)
 VAENC_REQUEST(VIDIOC_DQEVENT)
 #undef VAENC_REQUEST
 
-/// Calls v4l2_ioctl, which is variadic: Swift cannot call it.
-static inline int vaenc_v4l2_ioctl(int descriptor, unsigned long request, void *_Nullable argument) {
-    return v4l2_ioctl(descriptor, request, argument);
-}
-/// Opens a device through libv4l2. Returns the file descriptor, or -1 with errno set. Plug-ins are always enabled.
-/// Conversions are enabled only if `converts` is true, because they also affect formats that need no conversion:
-/// pictures are copied without row padding, and without DMA-BUFs.
-static inline int vaenc_v4l2_open(const char *_Nonnull path, int flags, _Bool converts) {
-    int descriptor = open(path, flags);
-    if (descriptor < 0) return -1;
-    int opened = v4l2_fd_open(descriptor, converts ? 0 : V4L2_DISABLE_CONVERSION);
-    if (opened < 0) {
-        int code = errno;
-        close(descriptor);
-        errno = code;
-    }
-    return opened;
-}
+/// Opens a device through libv4l2. Returns the file descriptor, or -1 with errno set: ELIBACC if libv4l2 cannot be
+/// loaded. Plug-ins are always enabled. Conversions are enabled only if `converts` is true, because they also affect
+/// formats that need no conversion: pictures are copied without row padding, and without DMA-BUFs.
+int vaenc_v4l2_open(const char *_Nonnull path, int flags, _Bool converts);
+// These functions are those of libv4l2. Call them only with a descriptor of vaenc_v4l2_open.
+int vaenc_v4l2_ioctl(int descriptor, unsigned long request, void *_Nullable argument);
+int vaenc_v4l2_close(int descriptor);
+void *_Nullable vaenc_v4l2_mmap(size_t length, int protection, int flags, int descriptor, int64_t offset);
+int vaenc_v4l2_munmap(void *_Nullable start, size_t length);
 
 /// Returns an eventfd that wakes a poll; -1 with errno set if it cannot be created.
 static inline int vaenc_wake_descriptor(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }

@@ -19,7 +19,7 @@ final class VideoNode {
         self.descriptor = descriptor
     }
 
-    deinit { v4l2_close(descriptor) }
+    deinit { vaenc_v4l2_close(descriptor) }
 
     /// Opens a device. Conversions are enabled only if the camera has no format that vaenc reads. The device is never
     /// open twice at the same time.
@@ -86,6 +86,8 @@ final class VideoNode {
                 remedy: "close the program that uses it (find it with fuser \(path))")
         case EMFILE, ENFILE: VaencError.noDescriptor("for the camera \(path)")
         case ENOMEM: VaencError.noMemory("for the camera \(path)")
+        case ELIBACC:
+            VaencError(.unavailable, "libv4l2, which opens cameras, cannot be loaded", remedy: "install the package libv4l-0")
         default:
             VaencError(
                 .badInput, "\(path) is not a video device (\(words(code)))",

@@ -33,8 +33,8 @@ import VideoBase
             let offset = unsafe buffer.m.offset
             if vaenc_is_converted(offset, index) { canExport = false }
             // SAFETY: the mapping is owned by this object and unmapped in deinit.
-            let address = unsafe v4l2_mmap(
-                nil, length, PROT_READ | PROT_WRITE, MAP_SHARED, node.descriptor, Int64(offset))
+            let address = unsafe vaenc_v4l2_mmap(
+                length, PROT_READ | PROT_WRITE, MAP_SHARED, node.descriptor, Int64(offset))
             guard let address = unsafe address, unsafe address != UnsafeMutableRawPointer(bitPattern: -1) else {
                 throw node.failure("mmap", errno)
             }
@@ -65,7 +65,7 @@ import VideoBase
     }
 
     deinit {
-        for index in unsafe mappings.indices { unsafe v4l2_munmap(mappings[index].baseAddress, mappings[index].count) }
+        for index in unsafe mappings.indices { unsafe vaenc_v4l2_munmap(mappings[index].baseAddress, mappings[index].count) }
         dropExports()
     }
 
