@@ -1,5 +1,5 @@
 internal import Glibc
-package import Synchronization
+internal import Synchronization
 
 /// A group of threads that executes the jobs of a few lanes. The jobs of one lane run one at a time and in order. Lanes
 /// run in parallel, and lanes with a lower index take precedence.
@@ -9,8 +9,13 @@ package import Synchronization
 package final class LaneExecutor: Sendable {
     package typealias Job = () -> Void
 
+    /// A job that waits. Passing the closure itself through generic functions would allocate a wrapper each time.
+    private struct WaitingJob {
+        let run: Job
+    }
+
     private struct Lane {
-        var jobs: [Job] = []
+        var jobs: [WaitingJob] = []
         var isBusy = false
         var isClosed = false
 
@@ -25,7 +30,7 @@ package final class LaneExecutor: Sendable {
 
         var isDone: Bool { lanes.allSatisfy(\.isDone) }
 
-        mutating func take() -> (lane: Int, job: Job)? {
+        mutating func take() -> (lane: Int, job: WaitingJob)? {
             guard let lane = lanes.firstIndex(where: \.isReady) else { return nil }
             lanes[lane].isBusy = true
             return (lane, lanes[lane].jobs.removeFirst())
@@ -42,7 +47,9 @@ package final class LaneExecutor: Sendable {
     }
 
     /// The handler of calls that do not return, or nil if the jobs do not make device calls directly on these threads.
-    package let whenLost = Mutex<LossHandler?>(nil)
+    private let whenLost = Mutex<LossHandler?>(nil)
+    /// Whether there is a handler.
+    private let makesCalls = Atomic(false)
     private let name: String
     private let state: Monitor<State>
     /// Signals the callers that wait for the end of a lane.
@@ -56,6 +63,7 @@ package final class LaneExecutor: Sendable {
         fileprivate let isAbandoned = Atomic(false)
         private let calls = Atomic(false)
         private let foreignCode = Atomic(false)
+        let slot = TimedCallSlot()
 
         fileprivate init(_ executor: LaneExecutor) { self.executor = executor }
 
@@ -78,8 +86,23 @@ package final class LaneExecutor: Sendable {
             set { foreignCode.store(newValue, ordering: .relaxed) }
         }
 
-        /// The handler of lost calls, or nil if device calls must not run on this thread.
-        package var whenLost: LossHandler? { runsForeignCode ? nil : executor.whenLost.withLock { $0 } }
+        /// Whether device calls may run on this thread.
+        package var canCall: Bool { !runsForeignCode && executor.makesCalls.load(ordering: .relaxed) }
+
+        /// Reports a lost call to the owner of the executor.
+        package func reportLoss(_ error: any Error) { executor.whenLost.withLock { $0 }?.report(error) }
+
+        /// Runs `body`, a device call, with a time limit. Returns nil if the call was reported as lost before `body`
+        /// returned; the thread is then abandoned.
+        package func run<R>(_ call: TimedCall, nanoseconds: UInt64, _ body: () throws -> R) -> Result<R, any Error>? {
+            let deadline = slot.begin(call, nanoseconds: nanoseconds)
+            isInCall = true
+            let result = Result { try body() }
+            isInCall = false
+            if slot.end(deadline) { return result }
+            abandon()
+            return nil
+        }
 
         /// Marks the thread as abandoned: it takes no more jobs.
         package func abandon() { isAbandoned.store(true, ordering: .releasing) }
@@ -89,6 +112,14 @@ package final class LaneExecutor: Sendable {
             abandon()
             executor.replaceThread(lane.load(ordering: .acquiring))
         }
+    }
+
+    /// Lets the jobs make device calls on the executor's threads.
+    ///
+    /// - Parameter whenLost: Called for each call that does not return in time.
+    package func makesCalls(whenLost handler: LossHandler) {
+        whenLost.withLock { $0 = handler }
+        makesCalls.store(true, ordering: .releasing)
     }
 
     private static let key: pthread_key_t? = {
@@ -124,7 +155,7 @@ package final class LaneExecutor: Sendable {
         nonisolated(unsafe) let job = job
         let (hasThread, isReady) = state.withLockWithoutNotifying { state in
             let hasThread = state.threads > 0
-            if hasThread { unsafe state.lanes[lane].jobs.append(job) }
+            if hasThread { unsafe state.lanes[lane].jobs.append(WaitingJob(run: job)) }
             return (hasThread, state.lanes[lane].isReady)
         }
         if !hasThread { return unsafe job() }
@@ -157,7 +188,9 @@ package final class LaneExecutor: Sendable {
         let starts = DedicatedThread.start(name) {
             // SAFETY: The thread's body keeps `context` until the thread ends, and resets the value before.
             unsafe pthread_setspecific(key, Unmanaged.passUnretained(context).toOpaque())
+            CallTimeoutMonitor.shared.add(context)
             context.executor.work(with: context)
+            CallTimeoutMonitor.shared.remove(context)
             pthread_setspecific(key, nil)
         }
         if !starts { state.withLockWithoutNotifying { $0.threads -= 1 } }
@@ -177,20 +210,20 @@ package final class LaneExecutor: Sendable {
     @inline(never) private func workOnce(with context: WorkerContext) -> Int? {
         guard let (lane, job) = next() else { return nil }
         context.lane.store(lane, ordering: .releasing)
-        job()
+        job.run()
         return lane
     }
 
     /// Runs the next job on the calling thread without waiting for one.
     @inline(never) private func workHere() -> Int? {
         guard let (lane, job) = state.withLockWithoutNotifying({ $0.take() }) else { return nil }
-        job()
+        job.run()
         return lane
     }
 
     /// Waits for the next job. Returns nil when all lanes are closed and done.
-    private func next() -> (lane: Int, job: Job)? {
-        let (taken, isMore) = state.waitWithoutNotifying { state -> ((lane: Int, job: Job)?, Bool)? in
+    private func next() -> (lane: Int, job: WaitingJob)? {
+        let (taken, isMore) = state.waitWithoutNotifying { state -> ((lane: Int, job: WaitingJob)?, Bool)? in
             if let taken = state.take() { return (taken, state.lanes.contains(where: \.isReady)) }
             guard state.isDone else { return nil }
             state.threads -= 1

@@ -47,7 +47,7 @@ package final class DeviceThread: Sendable {
     /// - Parameter whenLost: Called for each call that does not return, on the thread of `CallTimeoutMonitor`. If the
     ///   job ever continues, its call throws the same error.
     package func makesCalls(whenLost: @escaping @Sendable (any Error) -> Void) {
-        executor.whenLost.withLock { [handler = LaneExecutor.LossHandler(whenLost)] in $0 = handler }
+        executor.makesCalls(whenLost: LaneExecutor.LossHandler(whenLost))
     }
 
     /// Runs code that does not belong to this thread's jobs, such as a caller's handler. Device calls in `body` run on

@@ -1,5 +1,5 @@
 internal import Synchronization
-internal import Threads
+package import Threads
 package import VideoBase
 
 /// Makes driver calls that may never return, on threads that can be abandoned.
@@ -9,7 +9,7 @@ package import VideoBase
 ///
 /// A driver that did not return in time is treated as hung: no more calls are made on its display, and its objects are
 /// kept, because the lost call may still use them.
-package final class DriverCallWatchdog: Sendable {
+package final class DriverCallWatchdog: LostCallHandler {
     /// A multiple of the time limit that an operation may take.
     package enum TimeoutScale: UInt64, Sendable {
         /// The limit for one call, or a few.
@@ -83,68 +83,115 @@ package final class DriverCallWatchdog: Sendable {
         body: @escaping @Sendable () throws -> R
     ) throws -> R {
         if Self.isInCall { return try body() }
-        let timedOut = { @Sendable in
-            VAError(call: call, status: .timedOut, object: object(), remedy: Surface.hangRemedy, category: .deviceFailed)
-        }
-        guard !isHung else { throw timedOut() }
-        guard let pendingCall = ProcessEnd.Call() else {
-            throw VaencError(.interrupted, "\(call) was not called because the process is ending")
-        }
-        guard let result = attempt(scale, pendingCall: pendingCall, timedOut: timedOut, body: body) else {
-            throw timedOut()
-        }
+        return try runHere(TimedCall(call, on: .described(object), handler: self), scale: scale, body)
+            ?? runElsewhere(TimedCall(call, on: .described(object), handler: self), scale: scale, body: body)
+    }
+
+    /// Runs `body` with a time limit on the calling thread, which must be a `DeviceThread` that makes calls. On any
+    /// other thread, there is no time limit. Cheaper than `run`.
+    ///
+    /// - Throws: The errors of `run`.
+    package func runHere<R>(_ call: String, frame: Int?, scale: TimeoutScale = .call, _ body: () throws -> R) throws -> R {
+        if Self.isInCall { return try body() }
+        let object: TimedCall.Object = if let frame { .frame(frame) } else { .none }
+        return try runHere(TimedCall(call, on: object, handler: self), scale: scale, body) ?? body()
+    }
+
+    /// Returns nil, without running `body`, if device calls must not run on the calling thread.
+    private func runHere<R>(_ call: TimedCall, scale: TimeoutScale, _ body: () throws -> R) throws -> R? {
+        guard let context = LaneExecutor.WorkerContext.current, context.canCall else { return nil }
+        try begin(call)
+        guard let result = context.run(call, nanoseconds: limit(scale), body) else { throw Self.timedOut(call) }
+        ProcessEnd.endCall()
         return try result.get()
+    }
+
+    private func runElsewhere<R: Sendable>(
+        _ call: TimedCall, scale: TimeoutScale, body: @escaping @Sendable () throws -> R
+    ) throws -> R {
+        try begin(call)
+        guard let result = runOnWorker(limit(scale), body) else { throw Self.timedOut(call) }
+        return try result.get()
+    }
+
+    /// Counts a call as in progress until `ProcessEnd.endCall`.
+    private func begin(_ call: TimedCall) throws {
+        if isHung { throw Self.timedOut(call) }
+        guard ProcessEnd.beginCall() else {
+            throw VaencError(.interrupted, "\(call.name) was not called because the process is ending")
+        }
+    }
+
+    private static func timedOut(_ call: TimedCall) -> VAError {
+        VAError(
+            call: call.name, status: .timedOut, object: call.object.description, remedy: Surface.hangRemedy, category: .deviceFailed)
+    }
+
+    /// Reports the error to the owner of the thread, and replaces the thread.
+    package func isLost(_ call: TimedCall, on thread: LaneExecutor.WorkerContext) {
+        ProcessEnd.endCall()
+        // Set the hung state first: the following jobs must see that the device hangs.
+        lose()
+        thread.reportLoss(Self.timedOut(call))
+        thread.replace()
     }
 
     /// Runs `body`, which releases an object of the device. Does nothing if the device hangs or the process is ending.
     package func release(_ body: @escaping @Sendable () -> Void) {
         if Self.isInCall { return body() }
         if isHung { return }
-        guard let pendingCall = ProcessEnd.Call() else { return ProcessEnd.keep(body) }
-        let timedOut = { @Sendable in
-            VAError(
-                call: "releasing an object", status: .timedOut, object: "", remedy: Surface.hangRemedy,
-                category: .deviceFailed)
+        guard ProcessEnd.beginCall() else { return ProcessEnd.keep(body) }
+        guard let context = LaneExecutor.WorkerContext.current, context.canCall else {
+            _ = runOnWorker(limit(.call), body)
+            return
         }
-        _ = attempt(.call, pendingCall: pendingCall, timedOut: timedOut, body: body)
+        let call = TimedCall("releasing an object", on: .none, handler: self)
+        if context.run(call, nanoseconds: limit(.call), body) != nil { ProcessEnd.endCall() }
     }
 
     private static var isInCall: Bool { Worker.isCurrent || LaneExecutor.WorkerContext.current?.isInCall == true }
 
-    /// Runs a call with the time limit. Returns nil if the time limit expires.
-    private func attempt<R: Sendable>(
-        _ scale: TimeoutScale, pendingCall: ProcessEnd.Call, timedOut: @escaping @Sendable () -> VAError,
-        body: @escaping @Sendable () throws -> R
-    ) -> Result<R, any Error>? {
-        defer { pendingCall.end() }
+    private func limit(_ scale: TimeoutScale) -> UInt64 {
         let (product, isTooLong) = limitNanoseconds.multipliedReportingOverflow(by: scale.rawValue)
-        let limit = isTooLong ? UInt64.max : product
-        if let context = LaneExecutor.WorkerContext.current, let whenLost = context.whenLost {
-            return runHere(context, limit: limit, body: body) { [self] in
-                pendingCall.end()
-                lose()
-                whenLost.report(timedOut())
-            }
+        return isTooLong ? UInt64.max : product
+    }
+
+    /// Runs a call on a worker thread, and ends its count as in progress. Returns nil if the time limit expires.
+    private func runOnWorker<R: Sendable>(
+        _ limit: UInt64, _ body: @escaping @Sendable () throws -> R
+    ) -> Result<R, any Error>? {
+        guard let worker = Worker.idle() else {
+            defer { ProcessEnd.endCall() }
+            return Result { try body() }
         }
-        guard let worker = Worker.idle() else { return Result { try body() } }
         let outcome = Monitor<Outcome<R>>(Outcome())
         worker.start {
             let result = Result { try body() }
             outcome.withLockWithoutNotifying { $0.result = result }
             return {
-                pendingCall.end()
-                outcome.withLock { $0.isComplete = true }
+                let isLost = outcome.withLock { outcome in
+                    outcome.isComplete = true
+                    return outcome.isLost
+                }
+                if !isLost { ProcessEnd.endCall() }
             }
         }
-        let result = outcome.wait(atMostNanoseconds: limit) { $0.take() }
-        if result == nil { lose() }
-        return result
+        if let result = outcome.wait(atMostNanoseconds: limit, { $0.take() }) { return result }
+        let isLost = outcome.withLockWithoutNotifying { outcome in
+            outcome.isLost = !outcome.isComplete
+            return outcome.isLost
+        }
+        if isLost { ProcessEnd.endCall() }
+        lose()
+        return nil
     }
 
     /// The result of a worker's job. Once `isComplete` is set, the worker does not use the result any more.
     private struct Outcome<R> {
         var result: Result<R, any Error>?
         var isComplete = false
+        /// Whether the caller no longer waits.
+        var isLost = false
 
         /// Returns the result, or nil if the worker has not finished.
         mutating func take() -> Result<R, any Error>? {
@@ -152,26 +199,6 @@ package final class DriverCallWatchdog: Sendable {
             defer { result = nil }
             return result
         }
-    }
-
-    /// Runs `body` on the calling thread. Returns nil if the time limit expired before `body` returned.
-    private func runHere<R>(
-        _ context: LaneExecutor.WorkerContext, limit: UInt64, body: () throws -> R,
-        whenLost: @escaping @Sendable () -> Void
-    ) -> Result<R, any Error>? {
-        let call = CallTimeoutMonitor.shared.begin(nanoseconds: limit) {
-            // Set the hung state first: the following jobs must see that the device hangs.
-            whenLost()
-            context.replace()
-        }
-        context.isInCall = true
-        let result = Result { try body() }
-        context.isInCall = false
-        if let call, !CallTimeoutMonitor.shared.end(call) {
-            context.abandon()
-            return nil
-        }
-        return result
     }
 
     private func lose() {

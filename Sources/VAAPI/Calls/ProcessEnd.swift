@@ -10,7 +10,6 @@ internal import VideoBase
 /// call begins after that.
 enum ProcessEnd {
     private struct State {
-        var callsInProgress = 0
         var isEnding = false
         /// Whether a call did not return. It may be loading a library and hold the loader's lock.
         var hasHungCall = false
@@ -31,9 +30,13 @@ enum ProcessEnd {
         let isNew = state.withLock { $0.devices.insert(device).inserted }
         if isNew {
             atexit {
-                ProcessEnd.state.withLock { $0.isEnding = true }
-                _ = ProcessEnd.state.wait(atMostNanoseconds: ProcessEnd.limitNanoseconds) { state in
-                    state.callsInProgress == 0 ? () : nil
+                let isFirst = ProcessEnd.state.withLock { state in
+                    defer { state.isEnding = true }
+                    return !state.isEnding
+                }
+                if isFirst { ProcessEnd.calls.add(ProcessEnd.ending, ordering: .acquiringAndReleasing) }
+                _ = ProcessEnd.state.wait(atMostNanoseconds: ProcessEnd.limitNanoseconds) { _ in
+                    ProcessEnd.calls.load(ordering: .acquiring) == ProcessEnd.ending ? () : nil
                 }
             }
         }
@@ -78,22 +81,20 @@ enum ProcessEnd {
     /// Keeps an object that `release` would destroy until the end of the process.
     static func keep(_ release: @escaping @Sendable () -> Void) { state.withLock { $0.kept.append(release) } }
 
-    /// A driver call that is counted while it is in progress.
-    final class Call: Sendable {
-        private let isCounted = Atomic(true)
+    /// The number of calls in progress, plus `ending` once the process ends.
+    private static let calls = Atomic(0)
+    private static var ending: Int { 1 << 62 }
 
-        /// Begins a call. Returns nil if the process is ending.
-        init?() {
-            let begins = ProcessEnd.state.withLock { state in
-                if !state.isEnding { state.callsInProgress += 1 }
-                return !state.isEnding
-            }
-            guard begins else { return nil }
-        }
+    /// Counts a driver call as in progress, until `endCall`. Returns false if the process is ending; the call must then
+    /// not be made.
+    static func beginCall() -> Bool {
+        if calls.add(1, ordering: .acquiringAndReleasing).oldValue < ending { return true }
+        endCall()
+        return false
+    }
 
-        /// Ends the call, because it has returned or nobody waits for it any more. Idempotent.
-        func end() {
-            if isCounted.exchange(false, ordering: .relaxed) { ProcessEnd.state.withLock { $0.callsInProgress -= 1 } }
-        }
+    /// Ends the count of a call, because it has returned or nobody waits for it any more.
+    static func endCall() {
+        if calls.subtract(1, ordering: .acquiringAndReleasing).oldValue > ending { state.withLock { _ in } }
     }
 }
