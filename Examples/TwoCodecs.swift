@@ -19,7 +19,7 @@ func twoCodecs(_ input: String, _ h264: String, _ hevc: String, device: DeviceSe
         let muxer = MediaMuxer(MediaMuxer.Configuration(output: output))
         muxers.append(muxer)
         sessions.append(
-            try CompressionSession(configuration: configuration, device: device) { result in
+            try CompressionSession(configuration: configuration, device: device, sharingDeviceOf: sessions.first) { result in
                 if case .success(let packet) = result { muxer.append(packet) }
             })
         muxer.start()

@@ -1,4 +1,5 @@
 import Synchronization
+import Threads
 package import VAAPI
 package import VideoBase
 
@@ -75,6 +76,15 @@ package final class HardwareEncoder: VideoEncoder {
 
     /// The surface size that the encoder needs to read a surface without a copy.
     package var surfaceSize: VideoSize { settings.grid.coded }
+
+    /// The encoder's input surfaces. Prepares the encoder if necessary.
+    package var inputSurfaces: InputSurfaces {
+        get throws {
+            let supervisor = try supervisor()
+            let (display, count) = supervisor.state.withLock { ($0.display, $0.pool?.surfaces.count ?? 0) }
+            return InputSurfaces(display: display, count: count, size: settings.grid.coded, visible: settings.inputSize, format: settings.pixelFormat)
+        }
+    }
 
     package func prepare() throws { _ = try supervisor() }
 

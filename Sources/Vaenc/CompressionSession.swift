@@ -62,15 +62,17 @@ public final class CompressionSession: Sendable {
     ///   - requireHardware: Whether encoding in software is an error.
     ///   - packetCapacity: The number of unread packets at which `encode` waits for the reader. If no task reads until
     ///     encoding is complete, the capacity must be at least the number of packets of the whole stream.
+    ///   - other: A session whose connection to the driver is used, if both sessions encode on the same device; nil opens
+    ///     a connection. A `SessionGroup` of sessions with one connection writes each picture once.
     /// - Throws: A `DescribedError`: `unavailable` if the device does not exist or does not support the size or an
     ///   option; `noPermission` if it may not be opened; `deviceFailed` if it fails; `usage` for an invalid
     ///   configuration or a capacity below 1.
     public convenience init(
         configuration: EncoderConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false,
-        packetCapacity: Int = 256
+        packetCapacity: Int = 256, sharingDeviceOf other: CompressionSession? = nil
     ) throws {
         let channel = try PacketChannel(requested: packetCapacity, as: "packetCapacity")
-        try self.init(configuration, device: device, requireHardware: requireHardware, channel: channel) { channel.add($0) }
+        try self.init(configuration, device: device, requireHardware: requireHardware, sharing: other, channel: channel) { channel.add($0) }
     }
 
     /// Creates a session that calls `handler` for each access unit, in decoding order, on one of the session's threads.
@@ -86,9 +88,9 @@ public final class CompressionSession: Sendable {
     /// - Throws: The errors of the initializer without a handler, except the one for the capacity.
     public convenience init(
         configuration: EncoderConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false,
-        handler: @escaping PacketHandler
+        sharingDeviceOf other: CompressionSession? = nil, handler: @escaping PacketHandler
     ) throws {
-        try self.init(configuration, device: device, requireHardware: requireHardware, channel: nil, outlet: handler)
+        try self.init(configuration, device: device, requireHardware: requireHardware, sharing: other, channel: nil, outlet: handler)
     }
 
     /// Creates a session that calls `handler` for each NAL unit, and separately for the parameter sets. The rules for a
@@ -97,18 +99,18 @@ public final class CompressionSession: Sendable {
     /// - Throws: The errors of the initializer with a handler of packets.
     public convenience init(
         unitsOf configuration: EncoderConfiguration, device: DeviceSelector = .auto, requireHardware: Bool = false,
-        handler: @escaping UnitHandler
+        sharingDeviceOf other: CompressionSession? = nil, handler: @escaping UnitHandler
     ) throws {
         let splitter = UnitSplitter(handler)
-        try self.init(configuration, device: device, requireHardware: requireHardware, channel: nil) { splitter.add($0) }
+        try self.init(configuration, device: device, requireHardware: requireHardware, sharing: other, channel: nil) { splitter.add($0) }
     }
 
     private init(
-        _ configuration: EncoderConfiguration, device: DeviceSelector, requireHardware: Bool,
+        _ configuration: EncoderConfiguration, device: DeviceSelector, requireHardware: Bool, sharing other: CompressionSession?,
         channel: PacketChannel?, outlet: @escaping PacketHandler
     ) throws {
         core = try SessionCore(
-            configuration, device: device, requireHardware: requireHardware, relay: PacketRelay(outlet))
+            configuration, device: device, requireHardware: requireHardware, sharing: other?.core, relay: PacketRelay(outlet))
         self.channel = channel
     }
 

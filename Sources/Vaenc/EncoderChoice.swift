@@ -22,8 +22,11 @@ public struct EncoderChoice: Sendable, Hashable {
 
     /// Creates the encoder that the selector selects. `auto` selects the first device that supports the request, else
     /// software.
+    ///
+    /// - Parameter shared: The display to use if the selected device is that of the display; nil opens another one.
     static func makeEncoder(
-        configuration: EncoderConfiguration, device: DeviceSelector, requireHardware: Bool, handler: @escaping PacketHandler
+        configuration: EncoderConfiguration, device: DeviceSelector, requireHardware: Bool, shared: Display? = nil,
+        handler: @escaping PacketHandler
     ) throws -> ChosenEncoder {
         var configuration = configuration
         if configuration.inputFormat.isRGB {
@@ -37,33 +40,33 @@ public struct EncoderChoice: Sendable, Hashable {
                 remedy: "leave out `requireHardware`")
         }
         guard requireHardware else {
-            return try selected(device, configuration: configuration, requireHardware: false, handler: handler)
+            return try selected(device, configuration: configuration, requireHardware: false, shared: shared, handler: handler)
         }
         do {
-            return try selected(device, configuration: configuration, requireHardware: true) { result in
+            return try selected(device, configuration: configuration, requireHardware: true, shared: shared) { result in
                 handler(result.mapError { HardwareRequirement.advised($0) })
             }
         } catch { throw HardwareRequirement.advised(error) }
     }
 
     private static func selected(
-        _ device: DeviceSelector, configuration: EncoderConfiguration, requireHardware: Bool,
+        _ device: DeviceSelector, configuration: EncoderConfiguration, requireHardware: Bool, shared: Display?,
         handler: @escaping PacketHandler
     ) throws -> ChosenEncoder {
         switch device {
         case .software: return try software(configuration, handler)
         case .reference:
-            return try hardware(configuration, kind: .reference, path: nil, handler) { try ReferenceDisplay.open() }
-        case .path(let path): return try hardware(path, configuration: configuration, handler: handler)
+            return try hardware(configuration, kind: .reference, path: nil, shared: shared, handler) { try ReferenceDisplay.open() }
+        case .path(let path): return try hardware(path, configuration: configuration, shared: shared, handler: handler)
         case .pci(let address):
             guard let node = RenderNode.all().first(where: { $0.pciAddress == address }) else {
                 throw VaencError(
                     .unavailable, "there is no GPU with a render node at PCI address \(address)",
                     remedy: RenderNode.advice())
             }
-            return try hardware(node.path, configuration: configuration, handler: handler)
+            return try hardware(node.path, configuration: configuration, shared: shared, handler: handler)
         case .auto:
-            return try automatic(configuration, requireHardware: requireHardware, handler: handler)
+            return try automatic(configuration, requireHardware: requireHardware, shared: shared, handler: handler)
         }
     }
 
@@ -78,17 +81,18 @@ public struct EncoderChoice: Sendable, Hashable {
     }
 
     private static func hardware(
-        _ path: String, configuration: EncoderConfiguration, handler: @escaping PacketHandler
+        _ path: String, configuration: EncoderConfiguration, shared: Display?, handler: @escaping PacketHandler
     ) throws -> ChosenEncoder {
-        try hardware(configuration, kind: .vaapi, path: path, handler) { try Display.open(renderNode: path) }
+        try hardware(configuration, kind: .vaapi, path: path, shared: shared, handler) { try Display.open(renderNode: path) }
     }
 
     private static func hardware(
-        _ configuration: EncoderConfiguration, kind: DeviceKind, path: String?, _ handler: @escaping PacketHandler,
-        open: () throws -> Display
+        _ configuration: EncoderConfiguration, kind: DeviceKind, path: String?, shared: Display?,
+        _ handler: @escaping PacketHandler, open: () throws -> Display
     ) throws -> ChosenEncoder {
         try DriverTrials.tryEncoder(kind, path, configuration)
-        let display = try open()
+        let usable = shared.flatMap { $0.kind == kind && $0.path == path && !$0.watch.isHung ? $0 : nil }
+        let display = try usable ?? open()
         func make(_ codec: VideoCodec, _ why: CodecReason, on display: Display) throws -> ChosenEncoder {
             var coding = configuration.coding(codec)
             // Surfaces have the coded depth. The code that draws into them converts the samples.
@@ -135,13 +139,13 @@ public struct EncoderChoice: Sendable, Hashable {
     /// Creates an encoder on the first render node whose driver supports the request, which preparing the encoder
     /// verifies; else in software.
     private static func automatic(
-        _ configuration: EncoderConfiguration, requireHardware: Bool, handler: @escaping PacketHandler
+        _ configuration: EncoderConfiguration, requireHardware: Bool, shared: Display?, handler: @escaping PacketHandler
     ) throws -> ChosenEncoder {
         var failures: [any Error] = []
         let nodes = RenderNode.all()
         for node in nodes {
             do {
-                let chosen = try hardware(node.path, configuration: configuration, handler: handler)
+                let chosen = try hardware(node.path, configuration: configuration, shared: shared, handler: handler)
                 try chosen.encoder.prepare()
                 return chosen
             } catch let error as any DescribedError where error.category == .usage {

@@ -1,7 +1,10 @@
+import EncodeSession
 import MediaFiles
+import VAAPI
 public import VideoBase
 
-/// Several sessions that encode the same frames. Each frame is drawn once and copied to the memory of each session.
+/// Several sessions that encode the same frames. Each frame is drawn once. Sessions that share a connection to the
+/// driver (`sharingDeviceOf` of `CompressionSession`) read it from one surface; each other session gets a copy.
 ///
 /// If a session fails, the group stops using it and continues with the others; `failures` has the error. If a frame or
 /// a change is invalid, the call throws: no session accepts the frame, and all sessions continue. Use a group from one
@@ -15,6 +18,8 @@ public final class SessionGroup {
     /// The number of frames that were copied to a session's memory; 0 if the group has one session.
     public private(set) var copies = 0
     private var shared: SystemPixelBuffer?
+    /// The sessions that could share the latest buffer of `makePixelBuffer`.
+    private var lastSharing: SurfaceSharing?
     private let format: PixelFormat
     private let size: VideoSize
     private let converters: [PixelConverter]
@@ -67,8 +72,8 @@ public final class SessionGroup {
                 .usage, "the frame's size is \(buffer.size), but the sessions encode \(size)",
                 remedy: "use a buffer that makePixelBuffer returns")
         }
-        // An unreadable buffer is an error of the caller, not of a session.
-        if !(buffer is SystemPixelBuffer) { try unsafe buffer.withUnsafePlanes { unsafe try $0.check(of: buffer) } }
+        // An unreadable buffer is an error of the caller, not of a session. A picture on a device is not mapped for this.
+        if !(buffer is SystemPixelBuffer || buffer is SurfaceBuffer) { try unsafe buffer.withUnsafePlanes { unsafe try $0.check(of: buffer) } }
         for index in running {
             guard let last = sessions[index].core.lastPresentation, timing.presentation <= last else { continue }
             throw VaencError(
@@ -91,24 +96,50 @@ public final class SessionGroup {
         }
     }
 
-    private var running: [Int] { sessions.indices.filter { failures[$0] == nil } }
+    var running: [Int] { sessions.indices.filter { failures[$0] == nil } }
 
-    /// Returns a buffer for the next frame. A single session provides its own buffer; several sessions copy from a
-    /// shared buffer. Encode the buffer before you request the next one. Blocks while all buffers of a single session
-    /// are in use.
+    /// Returns a buffer for the next frame. A single session provides its own buffer. If all sessions share a device,
+    /// one of them provides its buffer. Otherwise all sessions copy from a shared buffer. Encode the buffer before you
+    /// request the next one. Blocks while all buffers of a session are in use.
     ///
-    /// - Throws: The errors of `CompressionSession.makePixelBuffer`.
+    /// - Throws: The errors of `CompressionSession.makePixelBuffer` if no session is left.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func makePixelBuffer() throws -> any PixelBuffer {
         if sessions.count == 1 { return try sessions[0].makePixelBuffer() }
+        while let lender = findLender() {
+            do { return try sessions[lender].makePixelBuffer() } catch { try leaveOut(lender, error) }
+        }
         return try sharedBuffer()
     }
 
-    /// Returns a buffer for the next frame, as the blocking form does. Suspends while all buffers of a single session
-    /// are in use.
+    /// Returns a buffer for the next frame, as the blocking form does. Suspends while all buffers of a session are in
+    /// use.
     public nonisolated(nonsending) func makePixelBuffer() async throws -> any PixelBuffer {
         if sessions.count == 1 { return try await sessions[0].makePixelBuffer() }
+        while let lender = findLender() {
+            do { return try await sessions[lender].makePixelBuffer() } catch let error as CancellationError {
+                throw error
+            } catch {
+                try leaveOut(lender, error)
+            }
+        }
         return try sharedBuffer()
+    }
+
+    /// The sessions that read each picture from one surface.
+    var sharing: SurfaceSharing { SurfaceSharing(sessions, running: running, format: format) }
+
+    /// Returns the sessions that can share a buffer. For a buffer of `makePixelBuffer`, they are known.
+    private func sharing(of buffer: any PixelBuffer) -> SurfaceSharing {
+        if buffer is InputBuffer, let lastSharing { return lastSharing }
+        return sharing
+    }
+
+    /// Returns the session whose surfaces all sessions read; nil if there is none.
+    private func findLender() -> Int? {
+        let sharing = sharing
+        lastSharing = sharing
+        return sharing.lenderOfAll(running)
     }
 
     private func sharedBuffer() throws -> any PixelBuffer {
@@ -137,10 +168,17 @@ public final class SessionGroup {
         }
         try check(buffer, timing: timing, options: options)
         try waitForReaders(caller)
-        try each { index in
-            let sessionBuffer = try sessions[index].makePixelBuffer()
-            try copy(buffer, to: sessionBuffer, of: index)
-            try sessions[index].encode(sessionBuffer, timing: timing, options: options, from: caller) { false }
+        var picture = try FramePicture(buffer, sharing(of: buffer))
+        try each(picture.order(running)) { index in
+            var drawn: any PixelBuffer
+            if let surface = picture.surface(for: index) {
+                drawn = surface
+            } else {
+                drawn = try sessions[index].makePixelBuffer()
+                try copy(picture.source, to: drawn, of: index)
+                drawn = try picture.lend(drawn, of: index)
+            }
+            try sessions[index].encode(drawn, timing: timing, options: options, from: caller) { false }
         }
     }
 
@@ -155,22 +193,27 @@ public final class SessionGroup {
             return try await sessions[0].encode(buffer, presentation: presentation, duration: duration, options: options)
         }
         try check(buffer, timing: FrameTiming(presentation: presentation, duration: duration), options: options)
+        var picture = try FramePicture(buffer, sharing(of: buffer))
         var isTaken = false
-        try await each { index in
+        try await each(picture.order(running)) { index in
             let session = sessions[index]
-            // A separate task is not cancelled together with the caller's task.
-            let sessionBuffer =
-                isTaken
-                ? try await Task { try await session.makePixelBuffer() }.value : try await session.makePixelBuffer()
-            try copy(buffer, to: sessionBuffer, of: index)
+            var drawn: any PixelBuffer
+            if let surface = picture.surface(for: index) {
+                drawn = surface
+            } else {
+                // A separate task is not cancelled together with the caller's task.
+                drawn =
+                    isTaken
+                    ? try await Task { try await session.makePixelBuffer() }.value : try await session.makePixelBuffer()
+                try copy(picture.source, to: drawn, of: index)
+                drawn = try picture.lend(drawn, of: index)
+            }
             if isTaken {
-                try await Task {
-                    try await session.encode(
-                        sessionBuffer, presentation: presentation, duration: duration, options: options)
+                try await Task { [drawn] in
+                    try await session.encode(drawn, presentation: presentation, duration: duration, options: options)
                 }.value
             } else {
-                try await session.encode(
-                    sessionBuffer, presentation: presentation, duration: duration, options: options)
+                try await session.encode(drawn, presentation: presentation, duration: duration, options: options)
             }
             isTaken = true
         }
@@ -214,15 +257,17 @@ public final class SessionGroup {
     /// Ends all sessions, as `CompressionSession.invalidate` does. Idempotent.
     public func invalidate() { for session in sessions { session.invalidate() } }
 
-    private func each(_ body: (Int) throws -> Void) throws {
-        for index in running {
+    private func each(_ indices: [Int]? = nil, _ body: (Int) throws -> Void) throws {
+        for index in indices ?? running {
             do { try body(index) } catch { try leaveOut(index, error) }
         }
         try checkRunning()
     }
 
-    private nonisolated(nonsending) func each(_ body: nonisolated(nonsending) (Int) async throws -> Void) async throws {
-        for index in running {
+    private nonisolated(nonsending) func each(
+        _ indices: [Int]? = nil, _ body: nonisolated(nonsending) (Int) async throws -> Void
+    ) async throws {
+        for index in indices ?? running {
             do { try await body(index) } catch let error as CancellationError {
                 throw error
             } catch {

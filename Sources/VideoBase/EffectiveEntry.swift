@@ -45,7 +45,8 @@ public struct EffectiveEntry: Sendable, Hashable, Encodable {
 
     /// The names of entries that are not settings. Their values come from the input or the container.
     private static let facts: Set<String> = [
-        "audio", "chapters", "fields", "inputAspect", "inputDepth", "inputFormat", "inputSize", "pictures", "pixelFormat", "rotation", "size",
+        "audio", "chapters", "fields", "inputAspect", "inputDepth", "inputFormat", "inputMemory", "inputSize", "pictures", "pixelFormat", "rotation",
+        "size",
         "soundStart", "speed",
         "tags", "times", "title",
     ]

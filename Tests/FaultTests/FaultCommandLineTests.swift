@@ -44,6 +44,39 @@ import Testing
         #expect(decoded.frames.count == encoded)
     }
 
+    /// Two outputs read each picture from one surface. A fault of one encoder costs the other no picture.
+    @Test(
+        arguments: [
+            "vaEndPicture@7=status:1", "vaEndPicture@8=status:1", "vaSyncBuffer@8=status:1", "vaUnmapBuffer@9=status:1",
+            "vaUnmapBuffer@14=status:1", "vaMapBuffer@20=status:1", "vaBeginPicture@11=status:5", "vaEndPicture@*/9=status:1",
+            "vaSyncBuffer@7=lost", "vaEndPicture@9=hang", "vaUnmapBuffer@15=hang",
+        ], [nil, "iHD-9A49"] as [String?])
+    func faultsOfSharedSurfacesLoseNoPicture(_ faults: String, _ personality: String?) throws {
+        try Files.withTemporaryFolder { folder in
+            let result = try ProcessRunner.run(
+                Checkout.vaenc,
+                [
+                    "encode", "testsrc:144x128@30:24", "-o", "a.h264", "-o", "b.h265", "--bframes", "1", "--device", "reference", "--qp", "26",
+                    "--json",
+                ],
+                environment: [
+                    "VAENC_FAULT": faults, "VAENC_DEVICE_TIMEOUT_MS": faults.contains("hang") ? "700" : nil,
+                    "VAENC_REFERENCE_PERSONALITY": personality, "VAENC_INPUT_MEMORY": "program",
+                ], directory: folder)
+            #expect(result.status == 0, "\(result.errors)")
+            let outputs = try #require(JSONValue(result.output))["outputs"]?.array ?? []
+            #expect(outputs.count == 2)
+            for (output, (name, codec)) in zip(outputs, [("a.h264", StreamCodec.h264), ("b.h265", .hevc)]) {
+                let encoded = output["frames"]?["encoded"]?.int ?? 0
+                let dropped = output["frames"]?["dropped"]?.int ?? -1
+                #expect(encoded + dropped == 24 && output["error"] == .null, "\(name): \(result.errors)")
+                #expect(faults.contains("lost") || faults.contains("hang") || dropped == 0, "\(name)")
+                let decoded = ForeignDecoder.libavcodec.decode(try Files.read("\(folder)/\(name)"), codec: codec)
+                #expect(decoded.messages == [] && decoded.frames.count == encoded, "\(name): \(decoded.messages)")
+            }
+        }
+    }
+
     /// A call of a decoder returns a little after its timeout (500 ms for waits, twice that for other calls), usually
     /// while decoding continues without it. Every picture is delivered and equals ffmpeg's.
     @Test(

@@ -85,6 +85,73 @@ import Vaenc
         }
     }
 
+    /// Encodes frames on the reference driver in sessions that share its surfaces. Returns the streams and the copies.
+    private static func shared(
+        _ changes: [@Sendable (inout EncoderConfiguration) -> Void], frames: Int = 24, before: (Int, SessionGroup) -> Void = { _, _ in }
+    ) throws -> (streams: [[UInt8]], copies: Int, group: SessionGroup) {
+        let lists = changes.map { _ in PacketList() }
+        var sessions: [CompressionSession] = []
+        for (change, list) in zip(changes, lists) {
+            var configuration = Pictures.configuration(codec: .h264)
+            change(&configuration)
+            sessions.append(
+                try CompressionSession(configuration: configuration, device: .reference, sharingDeviceOf: sessions.first) { list.add($0) })
+        }
+        let group = try SessionGroup(sessions)
+        defer { group.invalidate() }
+        try encode(group, frames) { before($0, group) }
+        return (try lists.map { try $0.values().flatMap(\.bytes) }, group.copies, group)
+    }
+
+    /// Sessions of one connection read each picture from one surface, whatever the order and number of surfaces that
+    /// each needs. The streams are those of sessions that have copies.
+    @Test(
+        arguments: [
+            [{ _ in }, { $0.codec = .hevc }], [{ _ in }, { $0.structure.bFrames = 3 }], [{ $0.structure.bFrames = 3 }, { $0.codec = .hevc }],
+            [{ $0.codec = .hevc }, { $0.structure.bFrames = 2 }, { $0.rate.qp = 40 }, { $0.pipeline.lowLatency = true }],
+        ] as [[@Sendable (inout EncoderConfiguration) -> Void]])
+    func sessionsOfADeviceShareSurfaces(_ changes: [@Sendable (inout EncoderConfiguration) -> Void]) throws {
+        let (streams, copies, group) = try Self.shared(changes)
+        #expect(copies == 0 && group.failures.isEmpty)
+        for (change, stream) in zip(changes, streams) {
+            let alone = try Self.shared([change]).streams[0]
+            #expect(alone == stream, "\(alone.count) bytes, \(stream.count)")
+        }
+    }
+
+    /// The session whose surfaces are read fails in the middle, and so does a session that reads them.
+    @Test(arguments: [0, 1, 2]) func lenderOfSurfacesCanFail(_ index: Int) throws {
+        struct Broken: Error {}
+        let changes: [@Sendable (inout EncoderConfiguration) -> Void] = [{ $0.structure.bFrames = 3 }, { _ in }, { $0.codec = .hevc }]
+        let (streams, copies, group) = try Self.shared(changes) { if $0 == 11 { $1.fail(index, Broken()) } }
+        #expect(copies == 0 && group.failures.keys.sorted() == [index])
+        for other in 0..<3 where other != index {
+            let alone = try Self.shared([changes[other]]).streams[0]
+            #expect(alone == streams[other], "\(other): \(alone.count) bytes, \(streams[other].count)")
+        }
+    }
+
+    /// A session in software needs a copy. The sessions of the device share another one.
+    @Test func onlySessionsOfTheDeviceShareSurfaces() throws {
+        let lists = [PacketList(), PacketList(), PacketList()]
+        var sessions = [try Self.session(.h264, lists[0])]
+        for (codec, list) in zip([VideoCodec.h264, .hevc], lists.dropFirst()) {
+            sessions.append(
+                try CompressionSession(
+                    configuration: Pictures.configuration(codec: codec), device: .reference, sharingDeviceOf: sessions.last
+                ) { list.add($0) })
+        }
+        let group = try SessionGroup(sessions)
+        defer { group.invalidate() }
+        try Self.encode(group, 8)
+        #expect(group.failures.isEmpty && group.copies == 16)
+        for list in lists { #expect(try list.values().map(\.presentation) == (0..<8).map(Pictures.time)) }
+        for (change, list) in zip([VideoCodec.h264, .hevc], lists.dropFirst()) {
+            let alone = try Self.shared([{ $0.codec = change }], frames: 8).streams[0]
+            #expect(try list.values().flatMap(\.bytes) == alone)
+        }
+    }
+
     /// A failed session is left out and named, and the other's stream is complete. If all fail, it is an error.
     @Test func failedSessionDoesNotAffectOthers() throws {
         struct Broken: Error {}

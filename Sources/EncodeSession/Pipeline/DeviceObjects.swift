@@ -9,6 +9,8 @@ struct DeviceObjects: Sendable {
     /// The reconstruction surfaces, indexed by slot.
     let reconstructions: [Surface]
     let inputs: [Surface]
+    /// The memory of the input surfaces, and the reason for the choice.
+    let inputMemory: InputMemory
     let coded: [CodedBuffer]
     /// The kinds of packed headers that the configuration accepts.
     let packed: PackedHeaderKinds
@@ -28,18 +30,17 @@ struct DeviceObjects: Sendable {
         let config = try Config(
             display, profile: Profile(settings.profile),
             entryPoint: limits.entryPoint, attributes: attributes)
-        // One input is filled while the others are in the device, wait for a later frame, or are kept until a frame
-        // shown before them is delivered.
-        inputs =
-            try kept
-            ?? Surface.make(
-                display, count: settings.asyncDepth + 1 + settings.structure.bFrames * 2, size: settings.grid.coded,
-                format: settings.pixelFormat)
+        let surfaces = try config.surfaceCapabilities()
+        if let kept {
+            (inputs, inputMemory) = (kept, .kept(kept))
+        } else {
+            (inputs, inputMemory) = try InputMemory.make(display, settings, surfaces)
+        }
         reconstructions = try Surface.make(
             display, count: settings.structure.slotCount, size: settings.grid.coded, format: settings.pixelFormat)
         let context = try Context(
             config, size: settings.grid.coded, targets: reconstructions + inputs,
-            limits: try config.surfaceCapabilities())
+            limits: surfaces)
         self.context = context
         let capacity = Self.codedCapacity(settings) * codedScale
         coded = try (0..<settings.asyncDepth).map { _ throws(VAError) in try CodedBuffer(context, capacity: capacity) }

@@ -9,14 +9,13 @@ import VideoBase
 /// The work on the pipeline's own threads.
 extension EncodePipeline {
     /// Submits a picture to the device. Does nothing after a failure.
-    func submit(_ plan: FramePlan, frame: TakenFrame, decision: RateSession.Decision, into output: CodedBuffer) {
+    func submit(_ job: PictureJob) {
         if state.withLock({ $0.submissionFailed || $0.outputFailed || $0.isClosed }) { return }
         do {
-            try frame.input.mapping?.end()
-            let index = frame.index
-            let picture = try watch.run("vaEndPicture", on: "frame \(index)") { [self] in
+            try job.frame.finishDrawing()
+            let picture = try watch.runHere("vaEndPicture", frame: job.frame.index) {
                 // Only this thread uses the submitter, and nothing uses it after a call that does not return.
-                try submitter.withLock { try $0.submit(plan, frame: frame, decision: decision, into: output) }
+                try submitter.withLock { try $0.submit(job) }
             }
             finishing.async { self.finish(picture) }
         } catch {
@@ -78,9 +77,7 @@ extension EncodePipeline {
                 if settings.isStrict, let limit = rate.asked(breaking) { throw limit.error(frame: picture.frame.index) }
                 return (bytes, units, qp)
             case .encodeAgain(let better):
-                submitted = try watch.run("vaEndPicture", on: "frame \(picture.frame.index)") {
-                    try picture.encodeAgain(better)
-                }
+                submitted = try watch.runHere("vaEndPicture", frame: picture.frame.index) { try picture.encodeAgain(qp: better) }
                 qp = better
             }
         }
@@ -90,7 +87,7 @@ extension EncodePipeline {
     private func take(_ submitted: SubmittedPicture) throws -> ([UInt8], [CodedSegment]) {
         let limit = timeoutNanoseconds
         let mapsAfterSurface = settings.limits.mapsAfterSurfaceSync
-        return try watch.run("vaSyncBuffer", on: "frame \(submitted.frame ?? 0)", scale: .wait) {
+        return try watch.runHere("vaSyncBuffer", frame: submitted.frame, scale: .wait) {
             var bytes: [UInt8] = []
             try submitted.sync(timeoutNanoseconds: limit)
             do {

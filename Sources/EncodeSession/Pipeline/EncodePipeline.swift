@@ -49,6 +49,7 @@ final class EncodePipeline: Sendable {
     let watch: DriverCallWatchdog
     let settings: EncodeSettings
     let inputs: InputPool
+    let inputMemory: InputMemory
     let state: Monitor<State>
     let handler: PacketHandler
     let assembler: Mutex<AccessUnitAssembler>
@@ -82,6 +83,7 @@ final class EncodePipeline: Sendable {
         self.rate = rate
         self.handler = handler
         self.timeoutNanoseconds = timeoutNanoseconds
+        inputMemory = objects.inputMemory
         inputs = kept ?? InputPool(objects.inputs, visible: settings.inputSize)
         state = Monitor(State(idleBuffers: objects.coded))
         submission = Mutex(
@@ -187,8 +189,8 @@ final class EncodePipeline: Sendable {
                     state.inFlight += 1
                     return buffer
                 }
-                let decision = rate.decide(plan)
-                submitting.async { [plan] in self.submit(plan, frame: frame, decision: decision, into: output) }
+                let job = PictureJob(plan, frame: frame, decision: rate.decide(plan), output: output)
+                submitting.async { self.submit(job) }
             } catch {
                 fail(error)
                 throw error

@@ -22,27 +22,16 @@ struct PictureSubmitter: Sendable {
     }
 
     /// Assigns the picture's numbers and submits it to the device.
-    mutating func submit(
-        _ plan: FramePlan, frame: TakenFrame, decision: RateSession.Decision, into output: CodedBuffer
-    ) throws -> InFlightPicture {
-        let numbered = adapter.number(plan)
-        let clock = self.clock.next(plan, reorderDepth: writer.reorderDepth)
-        let encode = { @Sendable [writer] (decision: RateSession.Decision) throws -> SubmittedPicture in
-            try writer.encode(plan, syntax: numbered, clock: clock, frame: frame, decision: decision, into: output)
-        }
-        return InFlightPicture(
-            plan: plan, frame: frame, submitted: try encode(decision), clock: clock, numbered: numbered,
-            qp: decision.isDriversChoice ? nil : decision.qp,
-            encodeAgain: { qp in
-                var other = decision
-                other.qp = qp
-                return try encode(other)
-            })
+    mutating func submit(_ job: PictureJob) throws -> InFlightPicture {
+        let numbered = adapter.number(job.plan)
+        let clock = self.clock.next(job.plan, reorderDepth: writer.reorderDepth)
+        let submitted = try writer.encode(job, syntax: numbered, clock: clock, decision: job.decision)
+        return InFlightPicture(job: job, submitted: submitted, clock: clock, numbered: numbered, writer: writer)
     }
 }
 
 /// Writes the buffers of pictures whose numbers are known.
-private final class PictureWriter: Sendable {
+final class PictureWriter: Sendable {
     private let settings: EncodeSettings
     private let adapter: any CodecAdapter
     private let objects: DeviceObjects
@@ -58,9 +47,9 @@ private final class PictureWriter: Sendable {
     /// Submits the buffers in the order that drivers know from other clients: sequence, settings, picture, headers,
     /// slices.
     func encode(
-        _ plan: FramePlan, syntax numbered: any PictureSyntax, clock: PictureClock, frame: TakenFrame,
-        decision: RateSession.Decision, into output: CodedBuffer
+        _ job: PictureJob, syntax numbered: any PictureSyntax, clock: PictureClock, decision: RateSession.Decision
     ) throws -> SubmittedPicture {
+        let (plan, frame, output) = (job.plan, job.frame, job.output)
         var picture = Picture(begin: objects.context, on: frame.surface, frame: frame.index)
         if plan.type == .idr { try picture.render(adapter.sequence) }
         let parameters = decision.parameters + MiscParameters.list(plan, options: frame.options, settings: settings)

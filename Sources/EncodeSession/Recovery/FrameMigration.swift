@@ -11,28 +11,24 @@ enum FrameMigration {
     /// Copies the frame into that surface. If the frame cannot be read, the call returns the surface to its pool and
     /// returns nil. A frame that is still mapped is readable without the device.
     static func move(_ frame: TakenFrame, to input: InputSurface, of pool: InputPool) -> TakenFrame? {
-        var moved = frame
-        moved.pool = pool
         do {
+            let target = try input.mapping ?? input.surface.map(.write)
+            let filled = InputSurface(surface: input.surface, mapping: target)
             if let source = frame.source, frame.pool == nil {
-                moved.input = InputSurface(surface: input.surface, mapping: try input.mapping ?? input.surface.map(.write))
-                moved.source = nil
-                try copy(source, to: moved.input, visible: pool.visible)
-                return moved
+                try copy(source, to: filled, visible: pool.visible)
+                return frame.moved(to: filled, of: pool, source: nil)
             }
             if frame.isLost { throw VaencError(.deviceFailed, "frame \(frame.index) was not copied to its surface") }
-            let target = try input.mapping ?? input.surface.map(.write)
-            moved.input = InputSurface(surface: input.surface, mapping: target)
             if let source = frame.input.mapping, source.isOpen {
                 try unsafe source.withUnsafePlanes { try unsafe copy($0, to: target) }
             } else {
                 try unsafe frame.surface.withUnsafePlanes(.read) { try unsafe copy($0, to: target) }
             }
+            return frame.moved(to: filled, of: pool, source: frame.source)
         } catch {
             pool.recycle(input)
             return nil
         }
-        return moved
     }
 
     /// Copies a caller's picture, whose allocated size may differ from that of the pool's surfaces.

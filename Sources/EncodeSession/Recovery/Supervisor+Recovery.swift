@@ -46,10 +46,10 @@ extension Supervisor {
     /// Submits frames to a pipeline. A fault is reported through the handler and ends the call.
     func submit(_ frames: [TakenFrame], to pipeline: EncodePipeline) {
         let generation = pipeline.start.generation
-        for var frame in frames {
-            frame.options.acknowledgedTokens = frame.options.acknowledgedTokens.filter { $0 >> 32 == generation }
-                .map { $0 & 0xffff_ffff }
-            do { try pipeline.encode(frame) } catch { return }
+        for frame in frames {
+            let tokens = frame.options.acknowledgedTokens
+            let own = tokens.filter { $0 >> 32 == generation }.map { $0 & 0xffff_ffff }
+            do { try pipeline.encode(tokens.isEmpty ? frame : frame.acknowledging(own)) } catch { return }
         }
     }
 
@@ -131,6 +131,7 @@ extension Supervisor {
             try state.throwIfEnded()
             state.pipeline = replacement.pipeline
             state.display = replacement.display
+            if !replacement.pipeline.inputMemory.isKept { state.inputMemory = replacement.pipeline.inputMemory }
             let kept = Set(replacement.frames.map(\.index))
             for frame in state.pending.unsettled where !kept.contains(frame.index) {
                 state.statistics.dropped += 1

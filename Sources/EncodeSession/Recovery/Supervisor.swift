@@ -41,6 +41,8 @@ final class Supervisor: Sendable {
         /// The settings of new pipelines.
         var settings: EncodeSettings
         var optionalSettings = OptionalSettingsFallback()
+        /// The memory of the input surfaces; nil before the first pipeline.
+        var inputMemory: InputMemory?
         /// The times up to which callers wait for packets; nil for all.
         var awaited: [MediaTime?] = []
     }
@@ -94,7 +96,10 @@ final class Supervisor: Sendable {
     var display: Display { state.withLock { $0.display } }
 
     /// The requested and used options, including changes since the start.
-    var effective: [EffectiveEntry] { rate.changed(state.withLock { $0.settings.effective }) }
+    var effective: [EffectiveEntry] {
+        let (effective, memory) = state.withLock { ($0.settings.effective, $0.inputMemory) }
+        return rate.changed(effective) + (memory.map { [$0.entry] } ?? [])
+    }
 
     // MARK: Callers
 

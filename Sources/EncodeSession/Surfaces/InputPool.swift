@@ -1,7 +1,7 @@
 import Synchronization
 import Threads
-import VAAPI
-import VideoBase
+package import VAAPI
+package import VideoBase
 
 /// A surface of a pool, and its mapping if it is mapped.
 struct InputSurface: Sendable {
@@ -71,7 +71,7 @@ final class InputPool: Sendable {
 
 /// A surface on loan from the pool, to be filled and passed to `encode`. If it is released without being encoded, the
 /// surface returns to the pool.
-final class InputBuffer: PixelBuffer {
+package final class InputBuffer: PixelBuffer {
     /// Returns the pool that replaces one whose surfaces cannot be mapped any more.
     typealias Renewal = @Sendable (_ failed: InputPool, _ why: any Error) throws -> InputPool
 
@@ -90,8 +90,8 @@ final class InputBuffer: PixelBuffer {
     }
 
     /// The pixel format: NV12 or P010.
-    let format: PixelFormat
-    let size: VideoSize
+    package let format: PixelFormat
+    package let size: VideoSize
     /// The session that the buffer belongs to.
     let session: ObjectIdentifier
     private let renewal: Renewal
@@ -112,9 +112,12 @@ final class InputBuffer: PixelBuffer {
 
     var pool: InputPool { state.withLock { $0.pool } }
 
+    /// The display of the surface.
+    package var display: Display? { pool.display }
+
     /// Calls `body` with the samples. When `body` returns, the edges beyond the visible size are filled. The samples
     /// stay mapped until the frame is submitted to the device.
-    func withUnsafePlanes<R>(_ body: (PixelPlanes) throws -> R) throws -> R {
+    package func withUnsafePlanes<R>(_ body: (PixelPlanes) throws -> R) throws -> R {
         let mapping = try mapping()
         try state.withLock { state in
             if state.isEncoded { throw VaencError.bufferAlreadyEncoded }
@@ -172,5 +175,20 @@ final class InputBuffer: PixelBuffer {
             state.isEncoded = true
             return Contents(input: state.input, pool: state.pool)
         }
+    }
+
+    /// Returns the drawn picture in a form that several encoders on the same display can read. The surface returns to
+    /// the pool when all of them are done with it. The buffer then counts as encoded.
+    package func lend() throws -> SurfaceBuffer {
+        let contents = try takeContents()
+        return try SurfaceBuffer(
+            surface: contents.input.surface, visible: size, mapping: contents.input.mapping, owner: Loan(contents))
+    }
+
+    /// Returns a surface to its pool when it is released.
+    private final class Loan: Sendable {
+        private let contents: Contents
+        init(_ contents: Contents) { self.contents = contents }
+        deinit { contents.pool.recycleMapped(contents.input.surface) }
     }
 }

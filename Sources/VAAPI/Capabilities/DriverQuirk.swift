@@ -222,6 +222,19 @@ extension DriverQuirk {
             copy of the luma plane only, and writes to the chroma plane corrupt the memory behind it
             """,
         source: "Mesa 22.3.6 and 25.0.7, run on a faked kernel")
+    package static let oneResultForEachSurface = DriverQuirk(
+        .radeonsi, versions: "22.3 to 24", endsBefore: 25,
+        symptom: """
+            the result of an encode is stored with its input surface. If two encoders read one surface, waiting for the first \
+            returns the size of the second
+            """,
+        source: "vlVaEndPicture and vlVaSyncSurface in Mesa's picture.c and surface.c")
+    package static let ignoresUserMemory = DriverQuirk(
+        .i965, versions: "2.4", symptom: "the program's memory (USER_PTR) is reported as supported, and vaCreateSurfaces ignores it",
+        source: "i965_CreateSurfaces2 in intel-vaapi-driver, and its issue 504")
+    package static let uncachedUserMemory = DriverQuirk(
+        .iHD, versions: "all", symptom: "with the kernel driver xe, the cache mode of the program's memory (USER_PTR) is not set",
+        source: "mos_bo_alloc_userptr_xe in Intel's media driver")
 
     /// All quirks.
     package static let all = [
@@ -231,6 +244,7 @@ extension DriverQuirk {
         chainsCodedSegments, losesUnlistedReferences, ownHEVCParameterSets, writesPastImages, acceptsAnySize,
         findsHRDAfterTicks, hidesSliceStructure,
         rewritesParameterSets, ownHEVCSlices, rawDataAlone, noSliceHeaders, smallMinimum, qualityIsBitField,
-        hevcBlocksAreUnreported, hevcWidthStep, derivesPartOfSurfaces,
+        hevcBlocksAreUnreported, hevcWidthStep, derivesPartOfSurfaces, oneResultForEachSurface,
+        ignoresUserMemory, uncachedUserMemory,
     ]
 }

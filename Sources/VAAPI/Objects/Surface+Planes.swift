@@ -17,7 +17,10 @@ extension Surface {
     ///
     /// If the driver can map the surface's own memory in the surface's format (vaDeriveImage), that memory is mapped.
     /// Otherwise, a copy is mapped: it is filled for reading (vaGetImage) and written back after writing (vaPutImage).
+    ///
+    /// A surface in the program's memory is always mapped. The caller must not write while the device reads it.
     package func map(_ access: Access) throws -> SurfaceMapping {
+        if let user { return SurfaceMapping(user, of: self) }
         let image = try display.watch.run("vaMapBuffer", on: self.description, scale: .wait) {
             MappedImage(try .mapped(self, access))
         }
@@ -44,35 +47,60 @@ extension Surface {
 package final class SurfaceMapping: Sendable {
     package let surface: Surface
     private let access: Surface.Access
-    private let image: MappedImage
+    private let samples: Samples
+
+    private enum Samples {
+        case image(MappedImage)
+        case user(UserPicture)
+    }
 
     fileprivate init(_ image: MappedImage, of surface: Surface, _ access: Surface.Access) {
-        self.image = image
+        samples = .image(image)
         self.surface = surface
         self.access = access
     }
 
-    deinit {
-        let image = image
-        if image.isOpen { surface.display.watch.release { image.drop() } }
+    fileprivate init(_ picture: UserPicture, of surface: Surface) {
+        samples = .user(picture)
+        self.surface = surface
+        access = .readWrite
     }
 
-    package var isOpen: Bool { image.isOpen }
+    deinit {
+        guard case .image(let image) = samples, image.isOpen else { return }
+        surface.display.watch.release { image.drop() }
+    }
+
+    package var isOpen: Bool {
+        switch samples {
+        case .image(let image): image.isOpen
+        case .user: true
+        }
+    }
 
     /// Whether written samples may not have reached the surface: `end` failed or has not returned yet.
-    package var isLost: Bool { image.isLost }
+    package var isLost: Bool {
+        switch samples {
+        case .image(let image): image.isLost
+        case .user: false
+        }
+    }
 
     /// Calls `body` with the planes of the mapping, which must be open.
     ///
     /// - Parameter visible: The size of the visible part, or nil for the whole surface.
     package func withUnsafePlanes<R>(visible: VideoSize? = nil, _ body: (PixelPlanes) throws -> R) throws -> R {
-        unsafe try image.withUnsafePlanes(visible: visible ?? surface.size, body)
+        switch samples {
+        case .image(let image): unsafe try image.withUnsafePlanes(visible: visible ?? surface.size, body)
+        case .user(let picture): unsafe try picture.withUnsafePlanes(visible: visible ?? surface.size, body)
+        }
     }
 
-    /// Unmaps the samples (vaUnmapBuffer) and writes a copy back to the surface. Further calls do nothing.
+    /// Unmaps the samples (vaUnmapBuffer) and writes a copy back to the surface. Further calls do nothing. A surface in
+    /// the program's memory stays mapped.
     package func end() throws {
-        guard image.isOpen else { return }
-        let (image, writes) = (image, access.writes)
+        guard case .image(let image) = samples, image.isOpen else { return }
+        let writes = access.writes
         try surface.display.watch.run("vaUnmapBuffer", on: self.surface.description, scale: .wait) {
             try image.end(writes: writes)
         }

@@ -10,6 +10,11 @@ package import VideoBase
     let id: VASurfaceID
     /// The shared memory that backs the surface, or nil if the driver allocated the memory.
     private let memory: SharedPicture?
+    /// The program's memory that the surface uses, or nil.
+    let user: UserPicture?
+
+    /// Whether the surface uses the program's memory, which is always mapped.
+    package var isInUserMemory: Bool { user != nil }
 
     /// The ID of the surface in parameter buffers.
     package var identifier: UInt32 { id }
@@ -29,9 +34,10 @@ package import VideoBase
 
     init(
         _ display: Display, id: VASurfaceID, size: VideoSize, format: PixelFormat, memory: SharedPicture? = nil,
-        isBorrowed: Bool = false
+        user: UserPicture? = nil, isBorrowed: Bool = false
     ) {
         self.memory = memory
+        self.user = user
         self.isBorrowed = isBorrowed
         self.display = display
         self.id = id
@@ -49,10 +55,13 @@ package import VideoBase
 
     deinit {
         if isBorrowed { return }
-        let (display, id) = (display, id)
+        let (display, id, user) = (display, id, user)
+        // A hung device may still read the memory.
+        if let user, display.watch.isHung { _ = unsafe Unmanaged.passRetained(user) }
         display.watch.release {
             var id = id
             _ = unsafe vaDestroySurfaces(display.handle, &id, 1)
+            withExtendedLifetime(user) {}
         }
     }
 

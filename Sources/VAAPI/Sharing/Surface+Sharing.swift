@@ -49,8 +49,8 @@ extension Surface {
         return picture
     }
 
-    private static func attribute(
-        _ type: VASurfaceAttribType, pointer: UnsafeMutablePointer<vaenc_prime_surface>
+    @unsafe static func attribute<Description>(
+        _ type: VASurfaceAttribType, pointer: UnsafeMutablePointer<Description>
     ) -> VASurfaceAttrib {
         var attribute = unsafe VASurfaceAttrib()
         unsafe attribute.type = type

@@ -21,19 +21,16 @@ extension CameraSource {
     /// Returns the object that passes pictures to the encoder without a copy, or the reason why pictures must be
     /// copied.
     func makeImporter(for group: SessionGroup) -> (CameraImport?, why: String) {
-        guard group.sessions.count == 1, let session = group.sessions.first else {
-            return (nil, "several outputs share the frames")
-        }
-        guard let encoder = session.core.state.withLock({ $0.stage }).encoder as? HardwareEncoder else {
-            return (nil, "the encoder runs in software")
-        }
-        guard let format = info.nativeFormat, CameraImport.takes(format, encoder.display) else {
+        let surfaces = group.sessions.map(\.core.inputSurfaces)
+        guard let first = surfaces.first, let display = first?.display else { return (nil, "the encoder runs in software") }
+        guard surfaces.allSatisfy({ $0?.display === display }) else { return (nil, "the outputs are encoded on several devices") }
+        guard let format = info.nativeFormat, CameraImport.takes(format, display) else {
             return (nil, "the CPU converts \(info.nativeFormatName ?? info.nativeFormat?.rawValue ?? "another format")")
         }
-        guard (try? encoder.encoderDescription)?.profile.bitDepth == 8 else {
+        guard surfaces.allSatisfy({ $0?.format == .nv12 }) else {
             return (nil, "the CPU converts the samples to 10 bits")
         }
         guard info.size == info.nativeSize else { return (nil, "the CPU scales the pictures") }
-        return (CameraImport(encoder.display, color: info.color, buffers: bufferCount), "")
+        return (CameraImport(display, color: info.color, buffers: bufferCount), "")
     }
 }

@@ -16,7 +16,7 @@ public final class InputDecoding {
     /// The object that imports a camera's pictures, or the reason why they are copied; nil for other inputs.
     private let camera: (import: CameraImport?, why: String)?
     /// Whether several sessions copy each picture.
-    private var isShared = false
+    private var isCopiedTwice = false
 
     /// Takes over the decoding of a source. Call this initializer before the source's first picture is read.
     ///
@@ -60,7 +60,7 @@ public final class InputDecoding {
         chosen = .software(Self.otherInput(source))
         (decoder, scaling) = (nil, nil)
         camera = source.makeImporter(for: group)
-        isShared = group.sessions.count > 1
+        isCopiedTwice = group.sessions.count > 1 && group.sharing.lenderOfAll(group.running) == nil
     }
 
     /// - Parameter scaling: The scaler for pictures whose size differs from the size that the source reports.
@@ -110,7 +110,7 @@ public final class InputDecoding {
         if let pictures = camera?.import, let input = source as? CameraSource {
             return try input.readBuffer(wrap: pictures.buffer, makeBuffer: makeBuffer)
         }
-        if isShared, let input = source as? CameraSource {
+        if isCopiedTwice, let input = source as? CameraSource {
             // Each session copies the camera's own picture, if this is as fast as copying from another buffer.
             return try input.readBuffer(
                 wrap: { [.nv12, .i420].contains($0.format) ? $0 : nil }, makeBuffer: makeBuffer)

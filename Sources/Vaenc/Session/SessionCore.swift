@@ -1,3 +1,4 @@
+import EncodeSession
 import Synchronization
 import Threads
 import VAAPI
@@ -43,24 +44,29 @@ final class SessionCore: Sendable {
     private let changes = Mutex(())
     private let requireHardware: Bool
     private let relay: PacketRelay
+    /// Returns the display of the session that this session shares its device with; nil if there is none.
+    private let sharedDisplay: @Sendable () -> Display?
 
     static let invalidated = VaencError(.usage, "the session was invalidated", remedy: "create a new session")
 
     init(
-        _ configuration: EncoderConfiguration, device: DeviceSelector, requireHardware: Bool, relay: PacketRelay
+        _ configuration: EncoderConfiguration, device: DeviceSelector, requireHardware: Bool, sharing other: SessionCore?,
+        relay: PacketRelay
     ) throws {
         self.requireHardware = requireHardware
         self.relay = relay
-        let stage = try Self.makeStage(configuration, device: device, requireHardware: requireHardware, relay: relay, format: 0)
+        sharedDisplay = { [weak other] in other?.inputSurfaces?.display }
+        let stage = try Self.makeStage(
+            configuration, device: device, requireHardware: requireHardware, shared: sharedDisplay(), relay: relay, format: 0)
         state = Monitor(State(configuration: configuration, device: device, stage: stage))
     }
 
     private static func makeStage(
-        _ configuration: EncoderConfiguration, device: DeviceSelector, requireHardware: Bool, relay: PacketRelay,
-        format: Int
+        _ configuration: EncoderConfiguration, device: DeviceSelector, requireHardware: Bool, shared: Display?,
+        relay: PacketRelay, format: Int
     ) throws -> Stage {
         let chosen = try EncoderChoice.makeEncoder(
-            configuration: configuration, device: device, requireHardware: requireHardware
+            configuration: configuration, device: device, requireHardware: requireHardware, shared: shared
         ) { relay.add($0, format: format) }
         return Stage(encoder: chosen.encoder, choice: chosen.choice, format: format)
     }
@@ -152,7 +158,11 @@ final class SessionCore: Sendable {
     /// `isChanging` set.
     private func renew() throws {
         let (configuration, device, old) = state.withLock { ($0.configuration, $0.device, $0.stage) }
-        let stage = try Self.makeStage(configuration, device: device, requireHardware: requireHardware, relay: relay, format: old.format)
+        // The old encoder's display is used again, so that sessions that share it continue to do so.
+        let display = (old.encoder as? HardwareEncoder)?.display
+        let stage = try Self.makeStage(
+            configuration, device: device, requireHardware: requireHardware, shared: sharedDisplay() ?? display, relay: relay,
+            format: old.format)
         try install(stage, replacing: old) { $0.isStale = false }
     }
 
@@ -213,7 +223,8 @@ final class SessionCore: Sendable {
         // Forced key frames are counted over the whole session, as packets are.
         relative.structure.forcedKeyFrames = Set(configuration.structure.forcedKeyFrames.filter { $0 >= frames }.map { $0 - frames })
         var stage = try Self.makeStage(
-            relative, device: selector, requireHardware: requireHardware, relay: relay, format: hasBegun ? old.format + 1 : old.format)
+            relative, device: selector, requireHardware: requireHardware, shared: sharedDisplay(), relay: relay,
+            format: hasBegun ? old.format + 1 : old.format)
         stage.frames = frames
         stage.start = state.withLock { $0.lastPresentation }
         do {
@@ -233,6 +244,12 @@ final class SessionCore: Sendable {
             state.acknowledged = []
             state.statistics.add(counts)
         }
+    }
+
+    /// The input surfaces of the current encoder; nil if it runs in software or cannot be prepared.
+    var inputSurfaces: InputSurfaces? {
+        guard let encoder = state.withLock({ $0.stage }).encoder as? HardwareEncoder else { return nil }
+        return try? encoder.inputSurfaces
     }
 
     /// The last presentation time of a frame that was accepted.

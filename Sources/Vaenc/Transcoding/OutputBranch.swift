@@ -22,8 +22,13 @@ final class OutputBranch {
 
     /// Prepares the session. Opens no file.
     ///
-    /// - Parameter isAlone: Whether the run has no other output.
-    init(_ output: Transcoder.Output, _ sound: SoundPlan, options: Transcoder.Options, isAlone: Bool) throws {
+    /// - Parameters:
+    ///   - isAlone: Whether the run has no other output.
+    ///   - other: The session of another output, whose connection to the device is shared; nil for the first output.
+    init(
+        _ output: Transcoder.Output, _ sound: SoundPlan, options: Transcoder.Options, isAlone: Bool,
+        sharing other: CompressionSession?
+    ) throws {
         let tally = FrameTally()
         let sink = OutputSink(isQueued: !isAlone && output.name?.contains("://") == true)
         self.output = output
@@ -40,7 +45,8 @@ final class OutputBranch {
         let asksDelimiters = configuration.headers.accessUnitDelimiters
         configuration.headers.accessUnitDelimiters = format.wantsDelimiters(of: configuration.codec, asked: asksDelimiters)
         session = try CompressionSession(
-            configuration: configuration, device: options.device, requireHardware: options.requireHardware
+            configuration: configuration, device: options.device, requireHardware: options.requireHardware,
+            sharingDeviceOf: other
         ) { result in
             switch result {
             case .success(let packet):

@@ -111,7 +111,8 @@ struct TranscodeRun {
             let fits = options.soundFitsPictures && (source is CameraSource || source.info.speedChange == nil)
             let plans = try outputs.map { try SoundPlan($0, source, fits: fits) }
             for (output, plan) in zip(outputs, plans) {
-                branches.append(try OutputBranch(output, plan, options: options, isAlone: outputs.count == 1))
+                let other = branches.first?.session
+                branches.append(try OutputBranch(output, plan, options: options, isAlone: outputs.count == 1, sharing: other))
             }
             let changes = options.rateChanges.sorted { $0.key < $1.key }.map(\.value)
             for branch in branches {

@@ -205,13 +205,13 @@ import Testing
         }
     }
 
-    /// With several outputs, the camera's pictures are copied.
+    /// Several outputs read the camera's pictures in place, or a copy that the device converts.
     @Test(arguments: ["NV12", "YUYV"]) func severalOutputsHaveEveryPicture(layout: String) throws {
         try capture(
             "9:formats=\(layout),sizes=128x96,rate=50,pitch=32", ["/dev/video9", "-o", "a.h264", "-o", "a.h265", "--frames", "12"],
             options: ["--device", "reference", "--qp", "8"]
         ) { run in
-            #expect(run.status == 0 && run.encode.report?["input"]?["framesCopied"]?.int == 24, "\(run.errors)")
+            #expect(run.status == 0 && run.encode.report?["input"]?["framesCopied"]?.int == 0, "\(run.errors)")
             for codec in StreamCodec.allCases {
                 let name = codec == .h264 ? "a.h264" : "a.h265"
                 let frames = ForeignDecoder.libavcodec.decode(try Files.read(run.folder + "/" + name), codec: codec).frames

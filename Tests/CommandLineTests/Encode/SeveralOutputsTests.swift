@@ -30,7 +30,8 @@ import Testing
             let both = try vaenc(layout + ["-o", "a.h264", "-o", "b.h265"], in: folder, personality: personality, input: input)
             #expect(both.status == 0, "\(both.errors)")
             #expect(both.report?["input"]?["framesRead"]?.int == count)
-            #expect(both.report?["input"]?["framesCopied"]?.int == 2 * count)
+            // Encoders on one device read one surface, except on Mesa before 25.
+            #expect(both.report?["input"]?["framesCopied"]?.int == (personality == "radeonsi-navi21" ? 2 * count : 0))
             #expect(both.outputs.compactMap { $0["frames"]?["encoded"]?.int } == [count, count])
             for name in ["a.h264", "b.h265"] {
                 let alone = try vaenc(layout + ["-o", "alone-\(name)"], in: folder, personality: personality, input: input)
@@ -48,7 +49,7 @@ import Testing
             let run = try vaenc(
                 ["testsrc:320x180@25:12", "--size", "160x90", "--bframes", "2", "--qp", "30"] + names.flatMap { ["-o", $0] }, in: folder)
             #expect(run.status == 0, "\(run.errors)")
-            #expect(run.report?["input"]?["framesRead"]?.int == 12 && run.report?["input"]?["framesCopied"]?.int == 72)
+            #expect(run.report?["input"]?["framesRead"]?.int == 12 && run.report?["input"]?["framesCopied"]?.int == 0)
             #expect(run.outputs.compactMap { $0["codec"]?.string } == ["h264", "hevc", "hevc", "hevc", "hevc", "hevc"])
             #expect(run.outputs.allSatisfy { $0["frames"]?["input"]?.int == 12 && $0["frames"]?["encoded"]?.int == 12 })
             for name in names { #expect(try count(name, in: folder) == 12) }

@@ -104,7 +104,7 @@ extension Driver.SurfaceRequest {
         }
         guard count > 0, count <= Driver.maximumSurfaces else { return }
         guard let description = unsafe description else {
-            guard ExternalPicture.memoryTypes.contains(memoryType) else {
+            guard ExternalPicture.memoryTypes.contains(memoryType), memoryType != UInt32(VA_SURFACE_ATTRIB_MEM_TYPE_USER_PTR) else {
                 throw Refusal(
                     VA_STATUS_ERROR_UNSUPPORTED_MEMORY_TYPE,
                     "surfaces of memory type \(memoryType) are not "

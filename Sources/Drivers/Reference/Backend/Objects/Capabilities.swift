@@ -56,6 +56,9 @@ struct Capabilities: Sendable {
     var memoryTypes = UInt32(
         VA_SURFACE_ATTRIB_MEM_TYPE_VA | VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME | VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME_2)
 
+    /// The memory types that surfaces of a personality can have: those, and the client's memory.
+    static let personalityMemoryTypes = unrestricted.memoryTypes | UInt32(VA_SURFACE_ATTRIB_MEM_TYPE_USER_PTR)
+
     /// The formats of the video processor, as VA_RT_FORMAT_… flags, or 0 if there is no video processor.
     private var processedFormats: UInt32 {
         entries.first { $0.entrypoint == VAEntrypointVideoProc }?.value(VAConfigAttribRTFormat) ?? 0

@@ -38,7 +38,7 @@ enum Personality {
             var capabilities = Capabilities.unrestricted
             capabilities.vendor = "\(parts[1]), imitated by vaenc's reference driver: \(name)"
             // The personality has only memory types that both the real driver and the reference driver support.
-            capabilities.memoryTypes &= UInt32(parts[2], radix: 16) ?? 0
+            capabilities.memoryTypes = Capabilities.personalityMemoryTypes & (UInt32(parts[2], radix: 16) ?? 0)
             capabilities.entries = parts[3].split(separator: " ").compactMap { entry($0, sets) }
             capabilities.behavior = behavior(of: name)
             return capabilities

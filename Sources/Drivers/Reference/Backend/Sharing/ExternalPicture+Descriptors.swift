@@ -3,7 +3,8 @@ internal import CVA
 extension ExternalPicture {
     /// The memory types whose descriptors are supported, as VA_SURFACE_ATTRIB_MEM_TYPE_… values.
     static let memoryTypes = [
-        UInt32(bitPattern: VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME), UInt32(bitPattern: VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME_2),
+        UInt32(VA_SURFACE_ATTRIB_MEM_TYPE_USER_PTR), UInt32(bitPattern: VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME),
+        UInt32(bitPattern: VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME_2),
     ]
 
     /// Reads the descriptors of `count` surfaces.
@@ -17,14 +18,16 @@ extension ExternalPicture {
         case VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME_2:
             let list = unsafe pointer.assumingMemoryBound(to: vaenc_prime_surface.self)
             return try (0..<count).map { unsafe try ExternalPicture(list[$0]) }
-        case VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME:
+        case VA_SURFACE_ATTRIB_MEM_TYPE_USER_PTR, VA_SURFACE_ATTRIB_MEM_TYPE_DRM_PRIME:
             let buffers = unsafe pointer.assumingMemoryBound(to: VASurfaceAttribExternalBuffers.self).pointee
             guard unsafe buffers.buffers != nil, unsafe Int(buffers.num_buffers) >= count else {
                 throw Refusal.invalidParameter("there are external buffers for fewer than \(count) surfaces")
             }
             return try (0..<count).map { index in
                 let handle = unsafe buffers.buffers[index]
-                return unsafe try ExternalPicture(buffers, descriptor: Int32(truncatingIfNeeded: Int(handle)))
+                let isAddress = memoryType == UInt32(VA_SURFACE_ATTRIB_MEM_TYPE_USER_PTR)
+                return unsafe try ExternalPicture(
+                    buffers, descriptor: isAddress ? -1 : Int32(truncatingIfNeeded: Int(bitPattern: handle)), address: isAddress ? handle : nil)
             }
         default:
             throw Refusal(
@@ -63,7 +66,7 @@ extension ExternalPicture {
     }
 
     /// Creates a picture from the older structure, which has one descriptor per surface and the same layout for all.
-    private init(_ buffers: VASurfaceAttribExternalBuffers, descriptor: Int32) throws {
+    private init(_ buffers: VASurfaceAttribExternalBuffers, descriptor: Int32, address: UInt?) throws {
         let count = unsafe Int(buffers.num_planes)
         guard (1...4).contains(count) else { throw Refusal.invalidParameter("\(count) planes are not supported") }
         guard unsafe buffers.flags & UInt32(VA_SURFACE_EXTBUF_DESC_ENABLE_TILING) == 0 else {
@@ -74,7 +77,7 @@ extension ExternalPicture {
         self.init(
             fourcc: unsafe buffers.pixel_format, width: unsafe Int(buffers.width), height: unsafe Int(buffers.height),
             objects: [
-                Object(descriptor: descriptor, byteCount: unsafe Int(buffers.data_size), modifier: Self.implicit)
+                Object(descriptor: descriptor, byteCount: unsafe Int(buffers.data_size), modifier: Self.implicit, address: address)
             ],
             planes: (0..<count).map { Plane(object: 0, offset: offsets[$0], pitch: pitches[$0]) })
     }

@@ -8,6 +8,8 @@ struct ExternalPicture {
         var byteCount: Int
         /// A DRM_FORMAT_MOD_… value.
         var modifier: UInt64
+        /// The address of the client's memory; nil if the object has a descriptor.
+        var address: UInt?
     }
 
     struct Plane {
@@ -33,6 +35,7 @@ struct ExternalPicture {
     /// - Throws: INVALID_PARAMETER if the description contradicts itself, the surface or the sizes of the objects.
     func map(_ format: SurfaceFormat, width: Int, height: Int) throws -> (PlaneLayout, HostMemory) {
         try check(format, width: width, height: height)
+        if let address = objects[0].address { return try borrow(address, format, width: width, height: height) }
         let shared = try objects.map { try SharedObject(importing: $0.descriptor, statedByteCount: $0.byteCount) }
         for (object, stated) in zip(shared, objects)
         where object.byteCount > Self.maximumObjectBytes || stated.byteCount < 0 {
@@ -55,6 +58,30 @@ struct ExternalPicture {
             format: format, width: width, height: height, pitches: planes.map(\.pitch),
             offsets: planes.map { HostMemory.offset(of: $0.object, in: shared) + $0.offset },
             byteCount: memory.byteCount)
+        return (layout, memory)
+    }
+
+    /// Uses the client's memory, which must stay mapped until the surface is destroyed.
+    private func borrow(
+        _ address: UInt, _ format: SurfaceFormat, width: Int, height: Int
+    ) throws -> (PlaneLayout, HostMemory) {
+        let byteCount = objects[0].byteCount
+        guard address > 0, address % UInt(HostMemory.page) == 0, byteCount > 0, byteCount % HostMemory.page == 0,
+            byteCount <= Self.maximumObjectBytes
+        else { throw Refusal.invalidParameter("memory of \(byteCount) bytes at \(address) is not in whole pages") }
+        for (plane, location) in zip(format.planes, planes) {
+            let end = location.offset + location.pitch * (plane.rows(height: height) - 1) + plane.rowBytes(width: width)
+            guard location.pitch >= plane.rowBytes(width: width), end <= byteCount - HostMemory.slack else {
+                throw Refusal.invalidParameter(
+                    "a plane of pitch \(location.pitch) at \(location.offset) and \(HostMemory.slack) bytes after it do not fit "
+                        + "memory of \(byteCount) bytes")
+            }
+        }
+        guard let memory = HostMemory(borrowing: address, byteCount: byteCount) else {
+            throw Refusal.invalidParameter("the memory at \(address) is not mapped")
+        }
+        let layout = PlaneLayout(
+            format: format, width: width, height: height, pitches: planes.map(\.pitch), offsets: planes.map(\.offset), byteCount: byteCount)
         return (layout, memory)
     }
 

@@ -8,8 +8,8 @@ internal import Glibc
 @safe final class HostMemory: @unchecked Sendable {
     let byteCount: Int
     private let base: UnsafeMutableRawPointer
-    /// The number of bytes that were mapped with mmap; 0 if the memory comes from calloc.
-    private let mappedBytes: Int
+    /// The number of bytes that were mapped with mmap; 0 if the memory comes from calloc; nil if it is the client's.
+    private let mappedBytes: Int?
     /// The shared objects that are mapped here, in their order in memory. Each begins at a page boundary.
     let objects: [SharedObject]
 
@@ -57,11 +57,23 @@ internal import Glibc
         objects.prefix(index).reduce(0) { $0 + pages($1.byteCount) }
     }
 
-    private static let page = 4096
+    /// Uses the client's memory: whole pages. Returns nil if it is not mapped.
+    init?(borrowing address: UInt, byteCount: Int) {
+        guard let start = unsafe UnsafeMutableRawPointer(bitPattern: address), unsafe msync(start, byteCount, MS_ASYNC) == 0 else { return nil }
+        unsafe base = start
+        self.byteCount = byteCount
+        mappedBytes = nil
+        objects = []
+    }
+
+    static let page = 4096
+    /// The number of bytes after the last row that kernels may read.
+    static let slack = 64
     /// Returns `bytes`, rounded up to whole pages.
     private static func pages(_ bytes: Int) -> Int { (bytes + page - 1) / page * page }
 
     deinit {
+        guard let mappedBytes else { return }
         if mappedBytes > 0 {
             unsafe munmap(base, mappedBytes)
         } else {

@@ -1,0 +1,114 @@
+internal import CVA
+internal import Glibc
+package import VideoBase
+
+/// A picture in the program's memory that a driver reads in place (VA_SURFACE_ATTRIB_MEM_TYPE_USER_PTR). Drawing in it
+/// needs no call of the driver.
+///
+/// The memory is in huge pages if the system has any: the copy of a large picture then takes fewer page faults.
+@safe final class UserPicture: Sendable {
+    let format: PixelFormat
+    /// The size in luma samples, without padding.
+    let size: VideoSize
+    /// The distance between rows in bytes, the same for all planes.
+    let pitch: Int
+    /// The number of bytes that the driver is told of: whole pages.
+    let byteCount: Int
+    // SAFETY: The memory is mapped in init and unmapped in deinit. Users of the picture order their accesses.
+    private nonisolated(unsafe) let base: UnsafeMutableRawPointer
+    private let mappedBytes: Int
+    private let lumaRows: Int
+
+    /// The distances that every driver that takes such memory accepts: iHD needs pitches of 64 or 128 bytes and planes
+    /// of 16 or 32 rows.
+    private static var pitchStep: Int { 256 }
+    private static var rowStep: Int { 32 }
+    private static var page: Int { 4096 }
+    private static var hugePage: Int { 2 << 20 }
+    /// The bytes after the last row that a reader of whole vectors may touch.
+    private static var slack: Int { 64 }
+
+    /// - Throws: `unavailable` if there is not enough memory or the format has no such layout.
+    init(_ format: PixelFormat, _ size: VideoSize) throws {
+        guard format == .nv12 || format == .p010, size.isWithinLimits else {
+            throw VaencError(.unavailable, "a driver cannot read \(format.rawValue) of \(size) in the program's memory")
+        }
+        self.format = format
+        self.size = size
+        pitch = format.rowBytes(plane: 0, width: size.width).aligned(to: Self.pitchStep)
+        lumaRows = size.height.aligned(to: Self.rowStep)
+        byteCount = (pitch * lumaRows * 3 / 2 + Self.slack).aligned(to: Self.page)
+        let isLarge = byteCount >= Self.hugePage
+        mappedBytes = isLarge ? byteCount.aligned(to: Self.hugePage) + Self.hugePage : byteCount
+        let memory = unsafe mmap(nil, mappedBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        guard let memory = unsafe memory, unsafe memory != MAP_FAILED else { throw VaencError.noMemory("for a picture of \(size)") }
+        unsafe base = memory
+        if isLarge { unsafe madvise(memory, mappedBytes, MADV_HUGEPAGE) }
+    }
+
+    deinit { unsafe munmap(base, mappedBytes) }
+
+    /// The address of the first sample, at a page boundary; for large pictures, at the boundary of a huge page.
+    private var start: UnsafeMutableRawPointer {
+        guard mappedBytes > byteCount else { return unsafe base }
+        let address = unsafe UInt(bitPattern: base)
+        let offset = (UInt(Self.hugePage) - address % UInt(Self.hugePage)) % UInt(Self.hugePage)
+        return unsafe base + Int(offset)
+    }
+
+    /// Calls `body` with the planes.
+    func withUnsafePlanes<R>(visible: VideoSize, _ body: (PixelPlanes) throws -> R) rethrows -> R {
+        let start = unsafe start
+        return unsafe try body(
+            PixelPlanes(
+                format: format, size: visible, allocatedSize: size, bases: (start, start + pitch * lumaRows, nil), pitches: (pitch, pitch, 0)))
+    }
+
+    /// Calls `body` with the description of the memory for vaCreateSurfaces.
+    fileprivate func withDescription<R>(
+        _ fourCC: FourCC, _ body: (UnsafeMutablePointer<VASurfaceAttribExternalBuffers>) throws -> R
+    ) rethrows -> R {
+        var address = unsafe UInt(bitPattern: start)
+        return try unsafe withUnsafeMutablePointer(to: &address) { addresses in
+            var description = unsafe VASurfaceAttribExternalBuffers()
+            unsafe description.pixel_format = fourCC.rawValue
+            unsafe description.width = UInt32(clamping: size.width)
+            unsafe description.height = UInt32(clamping: size.height)
+            unsafe description.data_size = UInt32(clamping: byteCount)
+            unsafe description.num_planes = 2
+            unsafe description.pitches = (UInt32(clamping: pitch), UInt32(clamping: pitch), 0, 0)
+            unsafe description.offsets = (0, UInt32(clamping: pitch * lumaRows), 0, 0)
+            unsafe description.buffers = addresses
+            unsafe description.num_buffers = 1
+            return try unsafe withUnsafeMutablePointer(to: &description) { unsafe try body($0) }
+        }
+    }
+}
+
+extension Surface {
+    /// Creates surfaces in the program's memory. The memory is freed after a surface is destroyed.
+    ///
+    /// - Throws: An error if the driver does not accept such memory.
+    package static func makeInUserMemory(_ display: Display, count: Int, size: VideoSize, format: PixelFormat) throws -> [Surface] {
+        try (0..<count).map { _ in
+            let picture = try UserPicture(format, size)
+            let object = "\(format.rawValue) surface of \(size) in the program's memory"
+            guard let fourCC = FourCC(format) else { throw VAError(call: "vaCreateSurfaces", status: .unsupportedMemoryType, object: object) }
+            var id = VASurfaceID(VA_INVALID_SURFACE)
+            // SAFETY: The driver reads the description before vaCreateSurfaces returns.
+            let status = unsafe picture.withDescription(fourCC) { description in
+                // iHD needs the memory type before the description.
+                var list = unsafe [
+                    attribute(VASurfaceAttribMemoryType, MemoryTypes.userPointer.rawValue),
+                    attribute(VASurfaceAttribExternalBufferDescriptor, pointer: description),
+                    attribute(VASurfaceAttribPixelFormat, fourCC.rawValue),
+                ]
+                return unsafe vaCreateSurfaces(
+                    display.handle, RTFormat(format).rawValue, CUnsignedInt(clamping: size.width), CUnsignedInt(clamping: size.height), &id, 1,
+                    &list, CUnsignedInt(list.count))
+            }
+            try display.check(status, call: "vaCreateSurfaces", object: object)
+            return Surface(display, id: id, size: size, format: format, user: picture)
+        }
+    }
+}
