@@ -14,11 +14,13 @@ let strict: [SwiftSetting] = [
 // be allocated by one allocator and freed by the other.
 let ownRuntime = Context.environment["VAENC_SANITIZER"] == nil ? ["-static-stdlib"] : []
 
-// lld packs the relocations of the program (glibc 2.36), which start-up must process. The program exports no symbol.
-let programLinking = [
+// lld packs the relocations of the program (glibc 2.36), which start-up must process. The program exports no symbol, except
+// with a sanitizer, whose functions the libraries must find.
+let packing = [
     "-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs", "-Xlinker",
     "--version-script=\(Context.packageDirectory)/Sources/VaencCLI/exports.map",
 ]
+let programLinking = Context.environment["VAENC_SANITIZER"] == nil ? packing : []
 
 // A driver exports libva's entry point and nothing else: the program that loads it may have functions of the same names.
 let driverLinking: [LinkerSetting] = [

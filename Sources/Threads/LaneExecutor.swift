@@ -75,7 +75,7 @@ package final class LaneExecutor: Sendable {
         }
 
         /// Whether the thread is in a device call. Only the thread itself uses the value.
-        package var isInCall: Bool {
+        package private(set) var isInCall: Bool {
             get { calls.load(ordering: .relaxed) }
             set { calls.store(newValue, ordering: .relaxed) }
         }

@@ -107,7 +107,10 @@ public final class SessionGroup {
     public func makePixelBuffer() throws -> any PixelBuffer {
         if sessions.count == 1 { return try sessions[0].makePixelBuffer() }
         while let lender = findLender() {
-            do { return try sessions[lender].makePixelBuffer() } catch { try leaveOut(lender, error) }
+            do { return try sessions[lender].makePixelBuffer() } catch {
+                if isRejection(error, by: lender, [.usage]) { throw error }
+                try leaveOut(lender, error)
+            }
         }
         return try sharedBuffer()
     }
@@ -120,6 +123,7 @@ public final class SessionGroup {
             do { return try await sessions[lender].makePixelBuffer() } catch let error as CancellationError {
                 throw error
             } catch {
+                if isRejection(error, by: lender, [.usage]) { throw error }
                 try leaveOut(lender, error)
             }
         }
@@ -235,8 +239,7 @@ public final class SessionGroup {
         var rejection: (any Error)?
         try each { index in
             do { try sessions[index].change(change) } catch {
-                let category = (error as? any DescribedError)?.category
-                guard category == .usage || category == .unavailable, !sessions[index].core.isInvalidated else { throw error }
+                guard isRejection(error, by: index, [.usage, .unavailable]) else { throw error }
                 rejection = rejection ?? error
             }
         }
@@ -256,6 +259,14 @@ public final class SessionGroup {
 
     /// Ends all sessions, as `CompressionSession.invalidate` does. Idempotent.
     public func invalidate() { for session in sessions { session.invalidate() } }
+
+    /// Whether a session has only rejected a call, and continues.
+    ///
+    /// - Parameter categories: The categories of the errors with which the call rejects.
+    private func isRejection(_ error: any Error, by index: Int, _ categories: Set<ErrorCategory>) -> Bool {
+        guard let category = (error as? any DescribedError)?.category else { return false }
+        return categories.contains(category) && !sessions[index].core.isInvalidated
+    }
 
     private func each(_ indices: [Int]? = nil, _ body: (Int) throws -> Void) throws {
         for index in indices ?? running {

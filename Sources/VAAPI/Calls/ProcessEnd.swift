@@ -10,7 +10,6 @@ internal import VideoBase
 /// call begins after that.
 enum ProcessEnd {
     private struct State {
-        var isEnding = false
         /// Whether a call did not return. It may be loading a library and hold the loader's lock.
         var hasHungCall = false
         var checksLoader = false
@@ -30,11 +29,7 @@ enum ProcessEnd {
         let isNew = state.withLock { $0.devices.insert(device).inserted }
         if isNew {
             atexit {
-                let isFirst = ProcessEnd.state.withLock { state in
-                    defer { state.isEnding = true }
-                    return !state.isEnding
-                }
-                if isFirst { ProcessEnd.calls.add(ProcessEnd.ending, ordering: .acquiringAndReleasing) }
+                ProcessEnd.calls.bitwiseOr(ProcessEnd.ending, ordering: .acquiringAndReleasing)
                 _ = ProcessEnd.state.wait(atMostNanoseconds: ProcessEnd.limitNanoseconds) { _ in
                     ProcessEnd.calls.load(ordering: .acquiring) == ProcessEnd.ending ? () : nil
                 }
@@ -81,7 +76,7 @@ enum ProcessEnd {
     /// Keeps an object that `release` would destroy until the end of the process.
     static func keep(_ release: @escaping @Sendable () -> Void) { state.withLock { $0.kept.append(release) } }
 
-    /// The number of calls in progress, plus `ending` once the process ends.
+    /// The number of calls in progress, and the bit `ending` once the process ends.
     private static let calls = Atomic(0)
     private static var ending: Int { 1 << 62 }
 
