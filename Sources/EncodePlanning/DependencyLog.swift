@@ -29,7 +29,7 @@ struct DependencyLog: Sendable {
         }
         entries.append(
             Entry(
-                codingIndex: plan.codingIndex, displayIndex: plan.displayIndex, references: plan.list0 + plan.list1,
+                codingIndex: plan.codingIndex, displayIndex: plan.displayIndex, references: plan.list1.isEmpty ? plan.list0 : plan.list0 + plan.list1,
                 isLongTerm: plan.longTermIndex != nil,
                 hasCommands: !plan.released.isEmpty || plan.longTermIndex != nil))
     }

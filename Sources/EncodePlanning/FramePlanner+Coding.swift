@@ -48,8 +48,9 @@ extension FramePlanner {
         let frames = pending
         pending.removeAll()
         let barrier = intraDisplayIndex
-        let past = buffer.entries.filter { isAnchor($0) && $0.displayIndex >= barrier }.max {
-            $0.displayIndex < $1.displayIndex
+        var past: ReferenceBuffer.Entry?
+        for entry in buffer.entries where isAnchor(entry) && entry.displayIndex >= barrier {
+            if entry.displayIndex > past?.displayIndex ?? .min { past = entry }
         }
         var plan = plan(type, anchor)
         if type == .i {
@@ -67,6 +68,7 @@ extension FramePlanner {
         let low = frames.isEmpty ? nil : past?.codingIndex
         if plan.temporalLayer == 0 { assignLongTerm(&plan, anchor, keeping: low) }
         let first = emit(plan, needed: low.map { [$0] } ?? [], barrier: frames.isEmpty ? intraDisplayIndex : barrier)
+        if frames.isEmpty { return [first] }
         var needed: Set<Int> = [first.codingIndex]
         if let low { needed.insert(low) }
         return [first] + codeBetween(frames[...], depth: 1, low: low, needed: needed, barrier: barrier)
@@ -116,16 +118,21 @@ extension FramePlanner {
     /// Returns the references of a P picture, the latest first. This is also the order that costs no bits.
     private func referencesOfP(_ plan: FramePlan) -> [Int] {
         let layer = plan.temporalLayer
-        let usable = buffer.entries.enumerated().filter { index, entry in
-            guard isAnchor(entry), entry.displayIndex >= intraDisplayIndex else { return false }
-            guard structure.temporalLayers > 1, structure.bFrames == 0 else { return true }
-            // A receiver that starts to receive an upper layer needs no picture of that layer before the latest picture
-            // of a lower layer.
-            let isStale = buffer.entries[(index + 1)...].contains { $0.temporalLayer < entry.temporalLayer }
-            return entry.temporalLayer == 0 || (entry.temporalLayer < layer && !isStale)
+        var references: [Int] = []
+        references.reserveCapacity(structure.references)
+        // The entries are in coding order.
+        for index in buffer.entries.indices.reversed() where references.count < structure.references {
+            let entry = buffer.entries[index]
+            guard isAnchor(entry), entry.displayIndex >= intraDisplayIndex else { continue }
+            if structure.temporalLayers > 1, structure.bFrames == 0, entry.temporalLayer != 0 {
+                // A receiver that starts to receive an upper layer needs no picture of that layer before the latest
+                // picture of a lower layer.
+                let isStale = buffer.entries[(index + 1)...].contains { $0.temporalLayer < entry.temporalLayer }
+                guard entry.temporalLayer < layer, !isStale else { continue }
+            }
+            references.append(entry.codingIndex)
         }
-        return usable.map(\.element).sorted { $0.codingIndex > $1.codingIndex }.prefix(structure.references)
-            .map(\.codingIndex)
+        return references
     }
 
     /// Sets the temporal layer in a dyadic hierarchy: with four layers, eight pictures get 0 3 2 3 1 3 2 3. No picture
@@ -198,7 +205,9 @@ extension FramePlanner {
     /// other pictures, these anchors would otherwise stay until frame_num wraps around to their value.
     private func staleAnchors(storing plan: FramePlan) -> Set<Int> {
         let anchorCount = structure.references + (structure.bFrames > 0 ? 1 : 0) - (plan.type == .b ? 0 : 1)
-        let stale = buffer.entries.filter(isAnchor).dropLast(anchorCount).filter { $0.picture.longTermIndex == nil }
+        let excess = buffer.entries.count(where: isAnchor) - anchorCount
+        guard excess > 0 else { return [] }
+        let stale = buffer.entries.filter(isAnchor).prefix(excess).filter { $0.picture.longTermIndex == nil }
         return Set(stale.map(\.codingIndex))
     }
 }

@@ -55,7 +55,11 @@ package struct FramePlanner: Sendable {
     }
 
     /// Returns the plans of the frames that still wait for later frames. More frames may follow.
-    package mutating func finish() -> [FramePlan] { retakePending() + codePending() }
+    package mutating func finish() -> [FramePlan] {
+        var plans = retakePending()
+        plans += codePending()
+        return plans
+    }
 
     /// Restarts with a key frame, for example after the device lost all pictures.
     ///
@@ -85,7 +89,11 @@ package struct FramePlanner: Sendable {
             plans.append(codeRefresh(frame))
         case .predicted:
             pending.append(frame)
-            if pending.count > structure.bFrames { plans += codePending() }
+            guard pending.count > structure.bFrames else { break }
+            let group = codePending()
+            // In the usual case nothing is copied.
+            if plans.isEmpty { return group }
+            plans += group
         }
         return plans
     }

@@ -59,11 +59,11 @@ struct ReferenceBuffer: Sendable {
         let holder = longTermIndex.flatMap(holder)
         // If the receiver may have no picture under this index, a picture that it has must make room.
         let isFull = entries.count - (holder == nil ? 0 : 1) >= capacity || holder?.isUsable == false
-        let candidates = entries.filter { $0.picture.longTermIndex == nil }
-        guard isFull, let oldest = candidates.first else { return [] }
+        guard isFull, let oldest = entries.first(where: { $0.picture.longTermIndex == nil }) else { return [] }
         var victim = oldest
         let mustStay = needed.contains(oldest.codingIndex)
         if mustStay || (prefersDead && !isDead(oldest)) {
+            let candidates = entries.filter { $0.picture.longTermIndex == nil }
             let spare = candidates.filter { !needed.contains($0.codingIndex) }
             let known = spare.filter(\.isUsable)
             victim = known.first(where: isDead) ?? known.first ?? spare.first ?? oldest

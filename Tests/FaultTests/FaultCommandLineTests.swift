@@ -61,7 +61,7 @@ import Testing
                 ],
                 environment: [
                     "VAENC_FAULT": faults, "VAENC_DEVICE_TIMEOUT_MS": faults.contains("hang") ? "700" : nil,
-                    "VAENC_REFERENCE_PERSONALITY": personality, "VAENC_INPUT_MEMORY": "program",
+                    "VAENC_REFERENCE_PERSONALITY": personality,
                 ], directory: folder)
             #expect(result.status == 0, "\(result.errors)")
             let outputs = try #require(JSONValue(result.output))["outputs"]?.array ?? []

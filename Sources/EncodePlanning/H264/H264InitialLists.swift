@@ -12,8 +12,9 @@ struct H264InitialLists {
         self.maxFrameNum = maxFrameNum
         self.isB = isB
         list0 = []
-        let short = stored.filter { $0.longTermIndex == nil }
-        let long = stored.filter { $0.longTermIndex != nil }.sorted { ($0.longTermIndex ?? 0) < ($1.longTermIndex ?? 0) }
+        let hasLong = stored.contains { $0.longTermIndex != nil }
+        let short = hasLong ? stored.filter { $0.longTermIndex == nil } : stored
+        let long = !hasLong ? [] : stored.filter { $0.longTermIndex != nil }.sorted { ($0.longTermIndex ?? 0) < ($1.longTermIndex ?? 0) }
         if isB {
             let before = short.filter { $0.picOrderCount < picOrderCount }
                 .sorted { $0.picOrderCount > $1.picOrderCount }
@@ -23,7 +24,8 @@ struct H264InitialLists {
             list1 = after + before + long
             if list1.count > 1, list1 == list0 { list1.swapAt(0, 1) }
         } else {
-            list0 = short.sorted { picNum($0) > picNum($1) } + long
+            list0 = short.count > 1 ? short.sorted { picNum($0) > picNum($1) } : short
+            if !long.isEmpty { list0 += long }
         }
     }
 
@@ -48,16 +50,28 @@ struct H264InitialLists {
             moved = wanted.count
         }
         while moved < wanted.count {
-            let front = wanted.prefix(moved)
-            let result = front + initial.filter { !front.contains($0) }
-            if result.starts(with: wanted) { break }
+            if follows(wanted.dropFirst(moved), wanted.prefix(moved), in: initial) { break }
             moved += 1
         }
+        if moved == 0 { return [] }
         var predicted = frame_num
         return wanted.prefix(moved).map { picture in
             if let index = picture.longTermIndex { return .longTerm(long_term_pic_num: index) }
             defer { predicted = picNum(picture) }
             return .shortTerm(picNumDifference: picNum(picture) - predicted)
         }
+    }
+
+    /// Whether `rest` is what `initial` begins with once the pictures of `front` have been moved to the front.
+    private func follows(
+        _ rest: ArraySlice<H264StoredPicture>, _ front: ArraySlice<H264StoredPicture>, in initial: [H264StoredPicture]
+    ) -> Bool {
+        var left = rest
+        for picture in initial where !front.contains(picture) {
+            guard let next = left.first else { return true }
+            if picture != next { return false }
+            left.removeFirst()
+        }
+        return left.isEmpty
     }
 }

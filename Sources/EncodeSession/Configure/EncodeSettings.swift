@@ -42,6 +42,9 @@ struct EncodeSettings: Sendable, Hashable {
     var identifier: Bool
     /// The maximum number of submitted frames whose packets were not read yet.
     var asyncDepth: Int
+    /// The maximum number of pictures that are planned and not submitted yet. They keep the device busy while the caller
+    /// prepares more. If vaenc controls the rate, a picture is planned only after the picture before it was read.
+    var queueDepth: Int { asyncDepth > 1 && !rate.usesVaencRateControl ? 2 : 0 }
     /// `encode` returns when the packet of the frame this many frames earlier was delivered; nil: only the device
     /// limits the delay.
     var maxFrameDelay: Int?

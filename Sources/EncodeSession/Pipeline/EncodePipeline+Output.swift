@@ -8,9 +8,18 @@ import VideoBase
 
 /// The work on the pipeline's own threads.
 extension EncodePipeline {
-    /// Submits a picture to the device. Does nothing after a failure.
-    func submit(_ job: PictureJob) {
-        if state.withLock({ $0.submissionFailed || $0.outputFailed || $0.isClosed }) { return }
+    /// Submits the queued pictures for which there are coded buffers. Call it only after `PipelineState` has set
+    /// `isSubmitting`: one thread at a time submits pictures.
+    func submitPictures() {
+        while true {
+            let (next, wakes) = state.withLockWithoutNotifying { ($0.next(), $0.mustWakeCaller) }
+            if wakes { state.wakeOne() }
+            guard let next else { return }
+            submit(PictureJob(next.picture, output: next.output))
+        }
+    }
+
+    private func submit(_ job: PictureJob) {
         do {
             try job.frame.finishDrawing()
             let picture = try watch.runHere("vaEndPicture", frame: job.frame.index) {
@@ -19,17 +28,18 @@ extension EncodePipeline {
             }
             finishing.async { self.finish(picture) }
         } catch {
-            state.withLock { $0.submissionFailed = true }
+            state.withLock { $0.submissionFails() }
             fail(error)
         }
     }
 
     /// Waits for a picture, reads it and delivers its packet.
     func finish(_ picture: InFlightPicture) {
-        if state.withLock({ $0.outputFailed }) { return }
+        defer { if state.withLockWithoutNotifying({ $0.endFinishing() }) { submitting.async { self.submitPictures() } } }
+        if state.withLockWithoutNotifying({ $0.outputFailed }) { return }
         do {
             let packet = try read(picture)
-            if state.withLock({ $0.isClosed }) { return }
+            if state.withLockWithoutNotifying({ $0.isClosed }) { return }
             handler(.success(packet))
         } catch {
             state.withLock { $0.outputFailed = true }
@@ -40,10 +50,13 @@ extension EncodePipeline {
     private func read(_ picture: InFlightPicture) throws -> EncodedPacket {
         let plan = picture.plan
         let (bytes, units, qp) = try bytes(of: picture)
-        state.withLock { state in
-            state.idleBuffers.append(picture.submitted.output)
-            state.inFlight -= 1
+        let (submits, wakes) = state.withLockWithoutNotifying { state in
+            state.read(picture.submitted.output)
+            return (state.beginSubmitting(), state.mustWakeCaller)
         }
+        if wakes { state.wakeOne() }
+        // Give the device work before the packet is delivered.
+        if submits { submitPictures() }
         let timing = picture.frame.timing
         let latency = ContinuousClock.now - picture.frame.taken
         var packet = EncodedPacket(
@@ -86,6 +99,8 @@ extension EncodePipeline {
 
     private func take(_ submitted: SubmittedPicture) throws -> ([UInt8], [CodedSegment]) {
         let limit = timeoutNanoseconds
+        if state.withLockWithoutNotifying({ $0.beginSync() }) { submitPictures() }
+        defer { state.withLockWithoutNotifying { $0.endSync() } }
         let mapsAfterSurface = settings.limits.mapsAfterSurfaceSync
         return try watch.runHere("vaSyncBuffer", frame: submitted.frame, scale: .wait) {
             var bytes: [UInt8] = []

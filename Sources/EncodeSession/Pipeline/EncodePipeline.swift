@@ -19,20 +19,6 @@ final class EncodePipeline: Sendable {
         var sequenceIndex = 0
     }
 
-    /// The state that all threads share.
-    struct State {
-        var idleBuffers: [CodedBuffer]
-        /// The number of pictures submitted and not read yet.
-        var inFlight = 0
-        /// The error that ended the pipeline. It is reported once and thrown by every later call.
-        var failure: (any Error)?
-        /// Whether submission failed. Pictures that wait for submission are then discarded.
-        var submissionFailed = false
-        /// Whether reading the device's output failed. Pictures in flight are then not waited for.
-        var outputFailed = false
-        var isClosed = false
-    }
-
     /// The state of `encode`, which serves one caller at a time.
     private struct Submission {
         var planner: FramePlanner
@@ -50,7 +36,7 @@ final class EncodePipeline: Sendable {
     let settings: EncodeSettings
     let inputs: InputPool
     let inputMemory: InputMemory
-    let state: Monitor<State>
+    let state: Monitor<PipelineState>
     let handler: PacketHandler
     let assembler: Mutex<AccessUnitAssembler>
     let rate: RateSession
@@ -85,7 +71,7 @@ final class EncodePipeline: Sendable {
         self.timeoutNanoseconds = timeoutNanoseconds
         inputMemory = objects.inputMemory
         inputs = kept ?? InputPool(objects.inputs, visible: settings.inputSize)
-        state = Monitor(State(idleBuffers: objects.coded))
+        state = Monitor(PipelineState(idleBuffers: objects.coded, queueDepth: settings.queueDepth, isSerial: rate.isSerial))
         submission = Mutex(
             Submission(
                 planner: FramePlanner(structure: settings.structure), forcedKeys: settings.forcedKeys))
@@ -161,15 +147,12 @@ final class EncodePipeline: Sendable {
     func close() {
         stopAccepting()
         submitting.sync {}
+        // The finishing thread may submit one more picture before this call and finish it afterwards.
+        finishing.sync {}
         finishing.sync {}
     }
 
-    func throwIfEnded() throws {
-        try state.withLock { state in
-            if let failure = state.failure { throw failure }
-            if state.isClosed { throw Self.closed }
-        }
-    }
+    func throwIfEnded() throws { try state.withLockWithoutNotifying { try $0.throwIfEnded() } }
 
     static var closed: VaencError { VaencError(.usage, "the session was invalidated", remedy: "create a new session") }
 
@@ -182,15 +165,9 @@ final class EncodePipeline: Sendable {
                 guard let frame = submission.waiting.removeValue(forKey: plan.displayIndex) else {
                     throw VaencError(.internalFault, "frame \(plan.displayIndex) of the plan is missing")
                 }
-                let output = try state.wait { state -> CodedBuffer? in
-                    if let failure = state.failure { throw failure }
-                    if state.isClosed { throw Self.closed }
-                    guard state.inFlight == 0 || !rate.isSerial, let buffer = state.idleBuffers.popLast() else { return nil }
-                    state.inFlight += 1
-                    return buffer
-                }
-                let job = PictureJob(plan, frame: frame, decision: rate.decide(plan), output: output)
-                submitting.async { self.submit(job) }
+                try state.waitWithoutNotifying { try $0.waitForRoom() }
+                let picture = PlannedPicture(plan: plan, frame: frame, decision: rate.decide(plan))
+                if state.withLockWithoutNotifying({ $0.add(picture) }) { submitting.async { self.submitPictures() } }
             } catch {
                 fail(error)
                 throw error
@@ -200,12 +177,7 @@ final class EncodePipeline: Sendable {
 
     /// Ends the pipeline with an error. Pictures submitted before are still delivered, then the error is reported once.
     func fail(_ error: any Error) {
-        let isFirst = state.withLock { state in
-            guard state.failure == nil, !state.isClosed else { return false }
-            state.failure = error
-            return true
-        }
-        guard isFirst else { return }
+        guard state.withLock({ $0.fail(error) }) else { return }
         submitting.async {
             self.finishing.async {
                 if self.state.withLock({ $0.isClosed }) { return }

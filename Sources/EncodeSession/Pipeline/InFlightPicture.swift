@@ -87,8 +87,8 @@ final class PictureJob: Sendable {
     let decision: RateSession.Decision
     let output: CodedBuffer
 
-    init(_ plan: FramePlan, frame: TakenFrame, decision: RateSession.Decision, output: CodedBuffer) {
-        (self.plan, self.frame, self.decision, self.output) = (plan, frame, decision, output)
+    init(_ picture: PlannedPicture, output: CodedBuffer) {
+        (plan, frame, decision, self.output) = (picture.plan, picture.frame, picture.decision, output)
     }
 }
 

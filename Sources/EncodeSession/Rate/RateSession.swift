@@ -121,7 +121,7 @@ final class RateSession: Sendable {
         state.withLock { state in
             let rate = state.rate
             var parameters: [MiscParameters] = []
-            Self.learnOverhead(&state, unknown: settings.asyncDepth - 1)
+            Self.learnOverhead(&state, unknown: settings.asyncDepth + settings.queueDepth - 1)
             if state.isNew || plan.type == .idr { parameters = Self.parameters(&state) }
             if state.frameRateIsNew || plan.type == .idr {
                 parameters.append(.frameRate(state.frameRate, temporalLayer: 0))

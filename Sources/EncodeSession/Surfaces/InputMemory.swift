@@ -24,12 +24,12 @@ struct InputMemory: Sendable {
         EffectiveEntry(option: "inputMemory", asked: nil, used: isUsers ? "program" : "driver", why: .explained(why))
     }
 
-    /// Creates the input surfaces of an encoder. One input is filled while the others are in the device, wait for a
-    /// later frame, or are kept until a frame shown before them is delivered.
+    /// Creates the input surfaces of an encoder. One input is filled while the others are in the device, wait for the
+    /// device or for a later frame, or are kept until a frame shown before them is delivered.
     static func make(
         _ display: Display, _ settings: EncodeSettings, _ surfaces: SurfaceCapabilities
     ) throws -> (surfaces: [Surface], memory: InputMemory) {
-        let count = settings.asyncDepth + 1 + settings.structure.bFrames * 2
+        let count = settings.asyncDepth + settings.queueDepth + 1 + settings.structure.bFrames * 2
         var why = rejectionReason(display, settings, surfaces)
         if why == nil {
             do {
@@ -45,9 +45,11 @@ struct InputMemory: Sendable {
 
     /// Returns the reason why the driver's memory is used; nil if the program's memory can be used.
     private static func rejectionReason(_ display: Display, _ settings: EncodeSettings, _ surfaces: SurfaceCapabilities) -> String? {
-        guard Environment.value("VAENC_INPUT_MEMORY") == "program" else { return "the default; VAENC_INPUT_MEMORY=program requests other memory" }
-        let isSupported = surfaces.memoryTypes.contains(.userPointer) && !DriverQuirk.ignoresUserMemory.affects(display.vendor)
-        guard isSupported else { return "the driver does not read the program's memory" }
+        if Environment.value("VAENC_INPUT_MEMORY") == "driver" { return "requested by VAENC_INPUT_MEMORY" }
+        let isReported = surfaces.memoryTypes.contains(.userPointer) && !DriverQuirk.ignoresUserMemory.affects(display.vendor)
+        guard isReported || DriverQuirk.hidesUserMemory.affects(display.vendor) else {
+            return "the driver does not read the program's memory"
+        }
         if DriverQuirk.uncachedUserMemory.affects(display.vendor), display.kernelDriver == "xe" {
             return "with the kernel driver xe, the driver may read stale memory"
         }

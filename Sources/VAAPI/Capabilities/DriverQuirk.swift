@@ -232,6 +232,10 @@ extension DriverQuirk {
     package static let ignoresUserMemory = DriverQuirk(
         .i965, versions: "2.4", symptom: "the program's memory (USER_PTR) is reported as supported, and vaCreateSurfaces ignores it",
         source: "i965_CreateSurfaces2 in intel-vaapi-driver, and its issue 504")
+    package static let hidesUserMemory = DriverQuirk(
+        .iHD, versions: "all",
+        symptom: "on some GPUs, encoders do not report that they read the program's memory (USER_PTR), although vaCreateSurfaces accepts it",
+        source: "iHD 23.1 and 25.2 for Tiger Lake and Ice Lake, run on a faked kernel")
     package static let uncachedUserMemory = DriverQuirk(
         .iHD, versions: "all", symptom: "with the kernel driver xe, the cache mode of the program's memory (USER_PTR) is not set",
         source: "mos_bo_alloc_userptr_xe in Intel's media driver")
@@ -245,6 +249,6 @@ extension DriverQuirk {
         findsHRDAfterTicks, hidesSliceStructure,
         rewritesParameterSets, ownHEVCSlices, rawDataAlone, noSliceHeaders, smallMinimum, qualityIsBitField,
         hevcBlocksAreUnreported, hevcWidthStep, derivesPartOfSurfaces, oneResultForEachSurface,
-        ignoresUserMemory, uncachedUserMemory,
+        ignoresUserMemory, hidesUserMemory, uncachedUserMemory,
     ]
 }

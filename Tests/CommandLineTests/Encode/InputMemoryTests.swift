@@ -33,13 +33,13 @@ import Testing
                 directory: folder)
             #expect(clip.status == 0, "\(clip.errors)")
             let arguments = ["in.y4m"] + options
-            let (program, sum) = try encode(arguments + ["-o", "a.mkv"], in: folder, environment: ["VAENC_INPUT_MEMORY": "program"])
+            let (program, sum) = try encode(arguments + ["-o", "a.mkv"], in: folder)
             #expect(program.effective("inputMemory")?["used"]?.string == "program")
             #expect(sum { $0["encoded"]?.int } == 20 && sum { $0["maps"]?.int } == 0)
             for method in ["getImage", "putImage", "deriveImage", "import", "export"] {
                 #expect(sum { $0["copies"]?[method]?.int } == 0, "\(method)")
             }
-            let (driver, maps) = try encode(arguments + ["-o", "b.mkv"], in: folder)
+            let (driver, maps) = try encode(arguments + ["-o", "b.mkv"], in: folder, environment: ["VAENC_INPUT_MEMORY": "driver"])
             #expect(driver.effective("inputMemory")?["used"]?.string == "driver" && maps { $0["maps"]?.int } >= 20)
             let streams = try ["a.mkv", "b.mkv"].map { name in
                 let result = try ProcessRunner.run(
@@ -60,7 +60,7 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let run = try EncodeRun(
                 ["--device", "reference", "--json", "testsrc:256x144@25:4", "--codec", "h264", "-o", "a.h264"], in: folder,
-                environment: ["VAENC_REFERENCE_PERSONALITY": personality, "VAENC_FAULT": faults, "VAENC_INPUT_MEMORY": "program"])
+                environment: ["VAENC_REFERENCE_PERSONALITY": personality, "VAENC_FAULT": faults])
             #expect(run.status == 0, "\(run.errors)")
             let memory = run.effective("inputMemory")
             #expect(memory?["used"]?.string == "driver" && memory?["why"]?.string?.contains(why) == true, "\(memory as Any)")
