@@ -7,8 +7,10 @@ import Vaenc
 /// The root of the command line, which only names its subcommands.
 @main
 struct VaencCommand: ParsableCommand {
+    static let name = "vaenc"
+
     static let configuration = CommandConfiguration(
-        commandName: "vaenc",
+        commandName: name,
         abstract: "Hardware video encoding on Linux, through VA-API.",
         discussion: """
             Encode:                vaenc encode movie.mkv -o movie.mp4
@@ -38,6 +40,16 @@ struct VaencCommand: ParsableCommand {
         }
     }
 
+    /// Parses a command line. If it is valid, only the subcommand's parser runs: the root's parser would create the options
+    /// of a subcommand several times and search for words that request completion scripts, which takes milliseconds.
+    private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
+        let subcommand = arguments.first.flatMap { name in configuration.subcommands.first { $0._commandName == name } }
+        if let subcommand, let command = try? subcommand.parseAsRoot(Array(arguments.dropFirst())), type(of: command) == subcommand {
+            return command
+        }
+        return try parseAsRoot(arguments)
+    }
+
     static func main() {
         Clock.begin()
         let arguments = arguments()
@@ -55,7 +67,7 @@ struct VaencCommand: ParsableCommand {
             try Suggestion.checkCommand(arguments)
             try EmptyValues.checkAttached(arguments)
             try SingleDashWords.check(arguments)
-            var command = try parseAsRoot(arguments)
+            var command = try parse(arguments)
             try RepeatedOptions.check(arguments, of: type(of: command))
             try EmptyValues.check(arguments, of: type(of: command))
             try DriverCallWatchdog.checkEnvironment()

@@ -8,7 +8,8 @@ import VideoBase
 /// this process.
 ///
 /// The trial program is `vaenc`: the running one, or for other programs the one that is installed with the reference
-/// driver. Without this program, or if VAENC_DRIVER_TRIALS is 0, no driver is tried.
+/// driver. Without this program, or if VAENC_DRIVER_TRIALS is 0, no driver is tried. A trial that succeeded is recorded
+/// for later processes, unless VAENC_DRIVER_TRIALS is `always`.
 public enum DriverTrials {
     /// The path of a `vaenc` of this version. By default, it is the program beside the reference driver's file
     /// (`PREFIX/bin/vaenc`); nil if there is none.
@@ -89,19 +90,14 @@ public enum DriverTrials {
     ///
     /// - Throws: `deviceFailed` if the driver ends that process or does not respond.
     static func proveReport(_ kind: DeviceKind, _ path: String?) throws {
-        guard let child = try run(["report", name(kind, path)], kind) else { return }
-        if let failure = failure(child, kind, path) { throw failure }
+        try prove(["report", name(kind, path)], kind, path)
     }
 
     /// Opens a device in another process and queries what it decodes.
     ///
     /// - Throws: `deviceFailed` if the driver ends that process or does not respond.
     static func proveDecoder(_ kind: DeviceKind, _ path: String?) throws {
-        let what = ["open", name(kind, path)]
-        if state.withLock({ $0.proved.contains(what) }) { return }
-        guard let child = try run(what, kind) else { return }
-        if let failure = failure(child, kind, path) { throw failure }
-        if child.signal == 0, child.status == 0 { _ = state.withLock { $0.proved.insert(what) } }
+        try prove(["open", name(kind, path)], kind, path)
     }
 
     /// Creates an encoder in another process, once for each kind of configuration.
@@ -109,11 +105,22 @@ public enum DriverTrials {
     /// - Throws: `deviceFailed` if the driver ends that process or does not respond. This process detects all other
     ///   failures itself.
     static func tryEncoder(_ kind: DeviceKind, _ path: String?, _ configuration: EncoderConfiguration) throws {
-        let what = ["encode", name(kind, path)] + configuration.trialArguments
+        try prove(["encode", name(kind, path)] + configuration.trialArguments, kind, path)
+    }
+
+    /// Runs a trial, unless it has succeeded before.
+    private static func prove(_ what: [String], _ kind: DeviceKind, _ path: String?) throws {
         if state.withLock({ $0.proved.contains(what) }) { return }
+        let record = state.withLock { $0.isServing } ? nil : TrialRecord(what, kind)
+        if let record, record.isValid {
+            _ = state.withLock { $0.proved.insert(what) }
+            return
+        }
         guard let child = try run(what, kind) else { return }
         if let failure = failure(child, kind, path) { throw failure }
-        if child.signal == 0, child.status == 0 { _ = state.withLock { $0.proved.insert(what) } }
+        guard child.signal == 0, child.status == 0 else { return }
+        _ = state.withLock { $0.proved.insert(what) }
+        record?.save(child.lines)
     }
 
     /// Tries modes of a device in other processes. If a mode ends its process, the next process continues with the mode
@@ -167,25 +174,35 @@ public enum DriverTrials {
         state.withLock { $0.isServing = true }
         guard arguments.count >= 2, let selector = DeviceSelector(arguments[1]) else { throw .unknownTrial }
         switch arguments[0] {
-        case "report": _ = Devices.reports(selector)
+        case "report":
+            let report = Devices.reports(selector)
+            // The driver must be loaded while its files are listed.
+            let display = report.first?.usable == true ? open(selector) : nil
+            if display != nil { TrialRecord.printLoadedFiles() }
         case "verify":
             guard arguments.count == 4, let first = Int(arguments[2]), let end = Int(arguments[3]), first <= end else {
                 throw .unknownTrial
             }
             verify(first..<end, selector)
         case "open":
-            for codec in VideoCodec.allCases { _ = try? DecodeBackend.choose(selector, codec, requireHardware: true) }
+            let backends = VideoCodec.allCases.map { try? DecodeBackend.choose(selector, $0, requireHardware: true) }
+            if backends.contains(where: { $0 != nil }) { TrialRecord.printLoadedFiles() }
         case "encode":
             guard let configuration = EncoderConfiguration(trialArguments: arguments.dropFirst(2)) else { throw .unknownTrial }
             let made = try? EncoderChoice.makeEncoder(
                 configuration: configuration, device: selector, requireHardware: true
             ) { _ in }
             // If this fails without ending the process, it also fails in the parent process, which reports it.
-            if let made { try? TrialEncode.feed(made.encoder) }
+            if let made, (try? TrialEncode.feed(made.encoder)) != nil { TrialRecord.printLoadedFiles() }
             made?.encoder.invalidate()
         default: throw .unknownTrial
         }
         if Display.isLoaderStuck { throw .loaderIsStuck }
+    }
+
+    private static func open(_ selector: DeviceSelector) -> Display? {
+        guard case .path(let path) = selector else { return nil }
+        return try? Display.open(renderNode: path)
     }
 
     private static func verify(_ modes: Range<Int>, _ selector: DeviceSelector) {

@@ -4,7 +4,7 @@ import Vaenc
 
 struct BenchCommand: ParsableCommand, InterruptibleCommand {
     static let configuration = CommandConfiguration(
-        commandName: "bench",
+        commandName: "bench", _superCommandName: VaencCommand.name,
         abstract: "Compare the device's encoders with libx264 and libx265, and with FFmpeg on the same driver.",
         discussion: """
             Every encoder gets the same raw NV12 frames and runs in a separate process. The quality is measured on the \

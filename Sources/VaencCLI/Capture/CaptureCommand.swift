@@ -4,7 +4,7 @@ import Vaenc
 
 struct CaptureCommand: ParsableCommand, InterruptibleCommand {
     static let configuration = CommandConfiguration(
-        commandName: "capture",
+        commandName: "capture", _superCommandName: VaencCommand.name,
         abstract: "Record a camera.",
         usage: "vaenc capture [<options>] <input>",
         discussion: """

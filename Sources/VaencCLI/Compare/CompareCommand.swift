@@ -5,7 +5,7 @@ import Vaenc
 
 struct CompareCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "compare",
+        commandName: "compare", _superCommandName: VaencCommand.name,
         abstract: "Compare two clips: PSNR and SSIM of each picture and of the whole clip.",
         discussion: """
             REFERENCE and DISTORTED are inputs as for encode, except cameras. Pictures are compared in order, as 4:2:0. \

@@ -6,7 +6,7 @@ import Vaenc
 
 struct ConvertCommand: ParsableCommand, InterruptibleCommand {
     static let configuration = CommandConfiguration(
-        commandName: "convert",
+        commandName: "convert", _superCommandName: VaencCommand.name,
         abstract: "Convert an Annex B stream into a length-prefixed stream, or the reverse.",
         discussion: """
             INPUT is a bare H.264 or HEVC stream, Annex B or length-prefixed, or - for stdin. For containers, use remux.

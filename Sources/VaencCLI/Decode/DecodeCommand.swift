@@ -6,7 +6,7 @@ import VideoBase
 
 struct DecodeCommand: ParsableCommand, InterruptibleCommand {
     static let configuration = CommandConfiguration(
-        commandName: "decode",
+        commandName: "decode", _superCommandName: VaencCommand.name,
         abstract: "Decode a file into Y4M or raw pictures.",
         discussion: """
             INPUT is any file that libavformat reads, or - for stdin. Examples:

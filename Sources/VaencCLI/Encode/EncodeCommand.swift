@@ -4,7 +4,7 @@ import Vaenc
 
 struct EncodeCommand: ParsableCommand, InterruptibleCommand {
     static let configuration = CommandConfiguration(
-        commandName: "encode",
+        commandName: "encode", _superCommandName: VaencCommand.name,
         abstract: "Encode a file, raw frames, stdin or a test pattern.",
         discussion: """
             INPUT is any file that libavformat reads, Y4M, raw frames (with --input-size), a camera (/dev/videoN), - for \

@@ -7,7 +7,7 @@ import VideoBase
 
 struct InspectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "inspect",
+        commandName: "inspect", _superCommandName: VaencCommand.name,
         abstract: "Show the structure of a stream: NAL units, pictures, QP, references and the decoder's buffer.",
         discussion: """
             FILE is an Annex B or length-prefixed stream, a container with H.264 or HEVC, or - for stdin. The parser \

@@ -5,7 +5,7 @@ import Vaenc
 
 struct ProbeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "probe",
+        commandName: "probe", _superCommandName: VaencCommand.name,
         abstract: "List the devices that can encode on this machine, with their drivers and capabilities.")
 
     @Option(

@@ -6,7 +6,7 @@ import VideoBase
 /// child.
 struct TryDriverCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: DriverTrials.command, abstract: "Try a driver in a child process of vaenc.", shouldDisplay: false)
+        commandName: DriverTrials.command, _superCommandName: VaencCommand.name, abstract: "Try a driver in a child process of vaenc.", shouldDisplay: false)
 
     @Argument(parsing: .captureForPassthrough) var what: [String] = []
 

@@ -4,7 +4,7 @@ import Vaenc
 
 struct RemuxCommand: ParsableCommand, InterruptibleCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remux",
+        commandName: "remux", _superCommandName: VaencCommand.name,
         abstract: "Copy a file's streams into another container without encoding them again.",
         discussion: """
             vaenc copies every stream that the container can hold, with its metadata.
