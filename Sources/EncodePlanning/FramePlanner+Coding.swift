@@ -178,7 +178,7 @@ extension FramePlanner {
             {
                 needed.insert(base.codingIndex)
             }
-            let stale = staleAnchors(storing: plan)
+            let stale = needed.isEmpty && structure.bReferenceLevels == 0 ? [] : staleAnchors(storing: plan)
             plan.released = buffer.released(
                 storing: plan.longTermIndex, needed: needed, prefersDead: structure.bReferenceLevels > 0
             ) { !$0.isUsable || $0.isB || $0.displayIndex < barrier || stale.contains($0.codingIndex) }

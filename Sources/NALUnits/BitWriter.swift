@@ -23,10 +23,14 @@ package struct BitWriter: Sendable {
     }
 
     /// Writes u(n): an unsigned integer in `bits` bits, 0…32.
-    package mutating func u(_ bits: Int, _ value: some BinaryInteger) {
-        precondition(
-            bits >= 0 && bits <= 32 && value >= 0 && UInt64(value) >> UInt64(bits) == 0, "u(\(bits)): \(value)")
-        pending = pending << UInt64(bits) | UInt64(value)
+    @inlinable package mutating func u(_ bits: Int, _ value: some BinaryInteger) { write(bits, UInt64(exactly: value)) }
+
+    /// - Parameter value: The integer; nil if it is negative or too large.
+    @usableFromInline mutating func write(_ bits: Int, _ value: UInt64?) {
+        guard let value, bits >= 0, bits <= 32, value >> UInt64(bits) == 0 else {
+            preconditionFailure("u(\(bits)): \(value.map { "\($0)" } ?? "out of range")")
+        }
+        pending = pending << UInt64(bits) | value
         pendingCount += bits
         while pendingCount >= 8 {
             pendingCount -= 8
@@ -36,22 +40,31 @@ package struct BitWriter: Sendable {
     }
 
     /// Writes u(1).
-    package mutating func flag(_ value: Bool) { u(1, value ? 1 : 0) }
+    package mutating func flag(_ value: Bool) { write(1, value ? 1 : 0) }
 
     /// Writes ue(v): an unsigned Exp-Golomb code, 0…2³²−2.
-    package mutating func ue(_ value: some BinaryInteger) {
-        precondition(value >= 0 && value <= UInt64(UInt32.max) - 1, "ue(v): \(value)")
-        let code = UInt64(value) + 1
+    @inlinable package mutating func ue(_ value: some BinaryInteger) { writeExpGolomb(UInt64(exactly: value)) }
+
+    /// - Parameter value: The integer; nil if it is negative or too large.
+    @usableFromInline mutating func writeExpGolomb(_ value: UInt64?) {
+        guard let value, value <= UInt64(UInt32.max) - 1 else {
+            preconditionFailure("ue(v): \(value.map { "\($0)" } ?? "out of range")")
+        }
+        let code = value + 1
         let length = 64 - code.leadingZeroBitCount
-        u(length - 1, 0)
-        u(length, code)
+        write(length - 1, 0)
+        write(length, code)
     }
 
     /// Writes se(v): a signed Exp-Golomb code, −(2³¹−1)…2³¹−1.
-    package mutating func se(_ value: some BinaryInteger) {
-        precondition(value >= -Int64(Int32.max) && value <= Int64(Int32.max), "se(v): \(value)")
-        let value = Int64(value)
-        ue(value > 0 ? 2 * value - 1 : -2 * value)
+    @inlinable package mutating func se(_ value: some BinaryInteger) { writeSigned(Int64(exactly: value)) }
+
+    /// - Parameter value: The integer; nil if it is too large.
+    @usableFromInline mutating func writeSigned(_ value: Int64?) {
+        guard let value, value >= -Int64(Int32.max), value <= Int64(Int32.max) else {
+            preconditionFailure("se(v): \(value.map { "\($0)" } ?? "out of range")")
+        }
+        writeExpGolomb(UInt64(value > 0 ? 2 * value - 1 : -2 * value))
     }
 
     /// Writes te(v): a truncated Exp-Golomb code for a value in 0…`maximum`, where `maximum` is at least 1.

@@ -92,16 +92,16 @@ package final class LaneExecutor: Sendable {
         /// Reports a lost call to the owner of the executor.
         package func reportLoss(_ error: any Error) { executor.whenLost.withLock { $0 }?.report(error) }
 
-        /// Runs `body`, a device call, with a time limit. Returns nil if the call was reported as lost before `body`
+        /// Runs `body`, a device call, with a time limit. Returns false if the call was reported as lost before `body`
         /// returned; the thread is then abandoned.
-        package func run<R>(_ call: TimedCall, nanoseconds: UInt64, _ body: () throws -> R) -> Result<R, any Error>? {
+        package func run(_ call: TimedCall, nanoseconds: UInt64, _ body: () -> Void) -> Bool {
             let deadline = slot.begin(call, nanoseconds: nanoseconds)
             isInCall = true
-            let result = Result { try body() }
+            body()
             isInCall = false
-            if slot.end(deadline) { return result }
+            if slot.end(deadline) { return true }
             abandon()
-            return nil
+            return false
         }
 
         /// Marks the thread as abandoned: it takes no more jobs.

@@ -9,7 +9,7 @@ internal import Glibc
     // only while the mutex is held.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
-    private var value: Value
+    @usableFromInline var value: Value
 
     package init(_ value: sending Value) {
         self.value = value
@@ -32,47 +32,57 @@ internal import Glibc
         unsafe mutex.deallocate()
     }
 
+    // The generic functions are inlinable, so that they are compiled for the caller's types. Many run for each picture.
+
+    @usableFromInline func lock() { _ = unsafe pthread_mutex_lock(mutex) }
+
+    @usableFromInline func unlock() { _ = unsafe pthread_mutex_unlock(mutex) }
+
+    @usableFromInline func wakeAll() { _ = unsafe pthread_cond_broadcast(condition) }
+
+    @usableFromInline func sleep() { _ = unsafe pthread_cond_wait(condition, mutex) }
+
     /// Wakes one waiting thread.
     package func wakeOne() { _ = unsafe pthread_cond_signal(condition) }
 
     /// Runs `body` with the value and wakes no thread. For changes that no thread waits for.
-    package func withLockWithoutNotifying<R>(_ body: (inout Value) throws -> R) rethrows -> R {
-        _ = unsafe pthread_mutex_lock(mutex)
-        defer { _ = unsafe pthread_mutex_unlock(mutex) }
+    @inlinable package func withLockWithoutNotifying<R>(_ body: (inout Value) throws -> R) rethrows -> R {
+        lock()
+        defer { unlock() }
         return try body(&value)
     }
 
     /// Works like `wait`, but wakes no thread afterwards.
-    package func waitWithoutNotifying<R>(_ body: (inout Value) throws -> R?) rethrows -> R {
-        _ = unsafe pthread_mutex_lock(mutex)
-        defer { _ = unsafe pthread_mutex_unlock(mutex) }
+    @inlinable package func waitWithoutNotifying<R>(_ body: (inout Value) throws -> R?) rethrows -> R {
+        lock()
+        defer { unlock() }
         while true {
             if let result = try body(&value) { return result }
-            _ = unsafe pthread_cond_wait(condition, mutex)
+            sleep()
         }
     }
 
     /// Runs `body` with the value and wakes all waiting threads. `body` must not block or enter the monitor again.
-    package func withLock<R>(_ body: (inout Value) throws -> R) rethrows -> R {
-        _ = unsafe pthread_mutex_lock(mutex)
+    @inlinable package func withLock<R>(_ body: (inout Value) throws -> R) rethrows -> R {
+        lock()
         defer {
-            _ = unsafe pthread_cond_broadcast(condition)
-            _ = unsafe pthread_mutex_unlock(mutex)
+            wakeAll()
+            unlock()
         }
         return try body(&value)
     }
 
     /// Runs `body` until it returns a result, and sleeps between the runs until the value changes. Wakes all waiting
     /// threads afterwards. Blocks.
-    package func wait<R>(_ body: (inout Value) throws -> R?) rethrows -> R {
-        _ = unsafe pthread_mutex_lock(mutex)
+    @inlinable package func wait<R>(_ body: (inout Value) throws -> R?) rethrows -> R {
+        lock()
         defer {
-            _ = unsafe pthread_cond_broadcast(condition)
-            _ = unsafe pthread_mutex_unlock(mutex)
+            wakeAll()
+            unlock()
         }
         while true {
             if let result = try body(&value) { return result }
-            _ = unsafe pthread_cond_wait(condition, mutex)
+            sleep()
         }
     }
 

@@ -15,16 +15,16 @@ extension EncodePipeline {
             let (next, wakes) = state.withLockWithoutNotifying { ($0.next(), $0.mustWakeCaller) }
             if wakes { state.wakeOne() }
             guard let next else { return }
-            submit(PictureJob(next.picture, output: next.output))
+            submit(next.job, into: next.output)
         }
     }
 
-    private func submit(_ job: PictureJob) {
+    private func submit(_ job: PictureJob, into output: CodedBuffer) {
         do {
             try job.frame.finishDrawing()
             let picture = try watch.runHere("vaEndPicture", frame: job.frame.index) {
                 // Only this thread uses the submitter, and nothing uses it after a call that does not return.
-                try submitter.withLock { try $0.submit(job) }
+                try submitter.withLock { try $0.submit(job, into: output) }
             }
             finishing.async { self.finish(picture) }
         } catch {

@@ -166,8 +166,8 @@ final class EncodePipeline: Sendable {
                     throw VaencError(.internalFault, "frame \(plan.displayIndex) of the plan is missing")
                 }
                 try state.waitWithoutNotifying { try $0.waitForRoom() }
-                let picture = PlannedPicture(plan: plan, frame: frame, decision: rate.decide(plan))
-                if state.withLockWithoutNotifying({ $0.add(picture) }) { submitting.async { self.submitPictures() } }
+                let job = PictureJob(plan, frame: frame, decision: rate.decide(plan))
+                if state.withLockWithoutNotifying({ $0.add(job) }) { submitting.async { self.submitPictures() } }
             } catch {
                 fail(error)
                 throw error

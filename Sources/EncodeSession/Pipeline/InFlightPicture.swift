@@ -85,20 +85,23 @@ final class PictureJob: Sendable {
     let plan: FramePlan
     let frame: TakenFrame
     let decision: RateSession.Decision
-    let output: CodedBuffer
 
-    init(_ picture: PlannedPicture, output: CodedBuffer) {
-        (plan, frame, decision, self.output) = (picture.plan, picture.frame, picture.decision, output)
+    init(_ plan: FramePlan, frame: TakenFrame, decision: RateSession.Decision) {
+        (self.plan, self.frame, self.decision) = (plan, frame, decision)
     }
 }
 
 /// A picture in flight on the device.
-struct InFlightPicture: Sendable {
+final class InFlightPicture: Sendable {
     let job: PictureJob
     let submitted: SubmittedPicture
     let clock: PictureClock
     let numbered: any PictureSyntax
-    let writer: PictureWriter
+    private let writer: PictureWriter
+
+    init(_ job: PictureJob, _ submitted: SubmittedPicture, clock: PictureClock, numbered: any PictureSyntax, writer: PictureWriter) {
+        (self.job, self.submitted, self.clock, self.numbered, self.writer) = (job, submitted, clock, numbered, writer)
+    }
 
     var plan: FramePlan { job.plan }
     var frame: TakenFrame { job.frame }
@@ -109,6 +112,6 @@ struct InFlightPicture: Sendable {
     func encodeAgain(qp: Int) throws -> SubmittedPicture {
         var decision = job.decision
         decision.qp = qp
-        return try writer.encode(job, syntax: numbered, clock: clock, decision: decision)
+        return try writer.encode(job, into: submitted.output, syntax: numbered, clock: clock, decision: decision)
     }
 }

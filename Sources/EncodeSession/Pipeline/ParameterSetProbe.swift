@@ -30,8 +30,7 @@ enum ParameterSetProbe {
         }
         let frame = TakenFrame(
             index: 0, input: InputSurface(surface: surface), pool: inputs, timing: FrameTiming(presentation: .zero), taken: .now)
-        let picture = try submitter.submit(
-            PictureJob(PlannedPicture(plan: plan, frame: frame, decision: RateSession(settings).decide(plan)), output: output))
+        let picture = try submitter.submit(PictureJob(plan, frame: frame, decision: RateSession(settings).decide(plan)), into: output)
         try picture.submitted.sync(timeoutNanoseconds: timeoutNanoseconds)
         var bytes: [UInt8] = []
         _ = try picture.submitted.read(appendingTo: &bytes)

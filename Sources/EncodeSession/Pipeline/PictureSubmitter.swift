@@ -22,11 +22,11 @@ struct PictureSubmitter: Sendable {
     }
 
     /// Assigns the picture's numbers and submits it to the device.
-    mutating func submit(_ job: PictureJob) throws -> InFlightPicture {
+    mutating func submit(_ job: PictureJob, into output: CodedBuffer) throws -> InFlightPicture {
         let numbered = adapter.number(job.plan)
         let clock = self.clock.next(job.plan, reorderDepth: writer.reorderDepth)
-        let submitted = try writer.encode(job, syntax: numbered, clock: clock, decision: job.decision)
-        return InFlightPicture(job: job, submitted: submitted, clock: clock, numbered: numbered, writer: writer)
+        let submitted = try writer.encode(job, into: output, syntax: numbered, clock: clock, decision: job.decision)
+        return InFlightPicture(job, submitted, clock: clock, numbered: numbered, writer: writer)
     }
 }
 
@@ -47,13 +47,14 @@ final class PictureWriter: Sendable {
     /// Submits the buffers in the order that drivers know from other clients: sequence, settings, picture, headers,
     /// slices.
     func encode(
-        _ job: PictureJob, syntax numbered: any PictureSyntax, clock: PictureClock, decision: RateSession.Decision
+        _ job: PictureJob, into output: CodedBuffer, syntax numbered: any PictureSyntax, clock: PictureClock,
+        decision: RateSession.Decision
     ) throws -> SubmittedPicture {
-        let (plan, frame, output) = (job.plan, job.frame, job.output)
+        let (plan, frame) = (job.plan, job.frame)
         var picture = Picture(begin: objects.context, on: frame.surface, frame: frame.index)
         if plan.type == .idr { try picture.render(adapter.sequence) }
-        let parameters = decision.parameters + MiscParameters.list(plan, options: frame.options, settings: settings)
-        for parameters in parameters { try picture.render(parameters) }
+        for parameters in decision.parameters { try picture.render(parameters) }
+        for parameters in MiscParameters.list(plan, options: frame.options, settings: settings) { try picture.render(parameters) }
         // DriverQuirk.crashesWithoutPictureParameters.
         try picture.render(numbered.picture(objects.reconstructions, output))
         try renderHeaders(adapter.leading(plan, options: frame.options, clock: clock, delay: nil), plan, into: &picture)

@@ -1,12 +1,4 @@
-import EncodePlanning
 import VAAPI
-
-/// A picture that waits for a coded buffer.
-struct PlannedPicture: Sendable {
-    let plan: FramePlan
-    let frame: TakenFrame
-    let decision: RateSession.Decision
-}
 
 /// The state that the caller and the threads of a pipeline share.
 ///
@@ -15,7 +7,7 @@ struct PlannedPicture: Sendable {
 struct PipelineState {
     private var idleBuffers: [CodedBuffer]
     /// The planned pictures that are not submitted yet, in coding order.
-    private var queue: [PlannedPicture] = []
+    private var queue: [PictureJob] = []
     /// The maximum number of queued pictures; 0: the caller waits for a coded buffer.
     private let queueDepth: Int
     /// Whether a picture is submitted only after all pictures before it were read.
@@ -79,8 +71,8 @@ struct PipelineState {
     }
 
     /// Adds a picture. Returns whether the caller must add a job that submits pictures.
-    mutating func add(_ picture: PlannedPicture) -> Bool {
-        queue.append(picture)
+    mutating func add(_ job: PictureJob) -> Bool {
+        queue.append(job)
         // A thread that delivers a picture will look for more pictures soon, unless its handler blocks.
         let isNeeded = finishing == 0 || isSyncing || queue.count >= queueDepth
         guard canStart, isNeeded else { return false }
@@ -98,7 +90,7 @@ struct PipelineState {
     }
 
     /// Takes the next picture to submit, with a buffer. Returns nil, and ends submitting, if there is none.
-    mutating func next() -> (picture: PlannedPicture, output: CodedBuffer)? {
+    mutating func next() -> (job: PictureJob, output: CodedBuffer)? {
         guard !hasEnded, !queue.isEmpty, hasBuffer, let output = idleBuffers.popLast() else {
             isSubmitting = false
             return nil

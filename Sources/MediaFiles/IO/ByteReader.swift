@@ -176,10 +176,14 @@ final class ByteReader: Sendable {
         }
     }
 
-    /// Fills the vectors in order until the end of the input, and returns the number of bytes. The vectors are
-    /// consumed.
-    /// - Parameter partial: Whether to return after one system call.
-    @unsafe func read(into vectors: inout [iovec], partial: Bool = false) throws -> Int {
+    /// Fills the vectors in order until the end of the input, and returns the number of bytes.
+    ///
+    /// The vectors are consumed, unless one system call fills all of them and `byteCount` is given.
+    ///
+    /// - Parameters:
+    ///   - byteCount: The number of bytes of all vectors, if the caller knows it.
+    ///   - partial: Whether to return after one system call.
+    @unsafe func read(into vectors: inout [iovec], byteCount: Int? = nil, partial: Bool = false) throws -> Int {
         var total = 0
         var first = 0
         func advance(_ count: Int) {
@@ -194,8 +198,16 @@ final class ByteReader: Sendable {
             }
             while unsafe first < vectors.count, unsafe vectors[first].iov_len == 0 { first += 1 }
         }
-        advance(0)
         let pushedBack = state.withLock { $0.pushedBack }
+        if let byteCount, byteCount > 0, unsafe !vectors.isEmpty, pushedBack.isEmpty, !partial {
+            if cancelled.load(ordering: .relaxed) { throw SystemError.interrupted }
+            let count = unsafe try readOnce(vectors, from: 0)
+            if count == 0 { return 0 }
+            state.withLock { $0.position += count }
+            if count == byteCount { return count }
+            advance(count)
+        }
+        advance(0)
         if !pushedBack.isEmpty {
             var used = 0
             while used < pushedBack.count, unsafe first < vectors.count {

@@ -12,6 +12,7 @@ final class PictureReader {
     private let shaper: FrameShaper
     private var chroma: [UInt8] = []
     private var staging: SystemPixelBuffer?
+    private var vectors = VectorCache()
 
     let frameBytes: Int
 
@@ -55,9 +56,14 @@ final class PictureReader {
     }
 
     private func readPlanes(from reader: ByteReader, into planes: PixelPlanes, count: Int) throws -> Int {
-        var vectors: [iovec] = unsafe []
-        for plane in 0..<count { unsafe appendRows(&vectors, planes, plane: plane) }
-        return unsafe try reader.read(into: &vectors)
+        let key = unsafe VectorCache.Key(planes)
+        var rows = unsafe vectors.take(key)
+        if unsafe rows.isEmpty {
+            for plane in 0..<count { unsafe appendRows(&rows, planes, plane: plane) }
+        }
+        let bytes = unsafe try reader.read(into: &rows, byteCount: frameBytes)
+        unsafe vectors.keep(rows, key)
+        return bytes
     }
 
     private func readInterleaving(from reader: ByteReader, into planes: PixelPlanes) throws -> Int {
@@ -81,6 +87,48 @@ final class PictureReader {
                 u: base + u, uPitch: width, v: base + v, vPitch: width, to: planes.base(1), pitch: planes.pitch(1),
                 width: width, rows: rows)
             return count
+        }
+    }
+}
+
+/// The vectors of the pictures that were read last. The surfaces of a pool are used again and again.
+// SAFETY: The pointers are used only with the planes that they were made from.
+@safe private struct VectorCache {
+    struct Key: Equatable {
+        private let bases: SIMD4<UInt>
+        private let pitches: SIMD4<Int>
+
+        init(_ planes: PixelPlanes) {
+            var (bases, pitches) = (SIMD4<UInt>(), SIMD4<Int>())
+            for plane in unsafe 0..<planes.format.planeCount {
+                bases[plane] = unsafe UInt(bitPattern: planes.base(plane))
+                pitches[plane] = unsafe planes.pitch(plane)
+            }
+            (self.bases, self.pitches) = (bases, pitches)
+        }
+    }
+
+    private var entries: [(key: Key, vectors: [iovec])] = unsafe []
+    private var next = 0
+    private static var limit: Int { 8 }
+
+    /// Returns the vectors of a picture, or an empty array. The caller gives them back with `keep`.
+    mutating func take(_ key: Key) -> [iovec] {
+        var taken: [iovec] = unsafe []
+        if let index = unsafe entries.firstIndex(where: { unsafe $0.key == key }) { unsafe swap(&taken, &entries[index].vectors) }
+        return unsafe taken
+    }
+
+    /// Keeps vectors, unless a read has consumed them.
+    mutating func keep(_ vectors: [iovec], _ key: Key) {
+        guard let first = unsafe vectors.first, let last = unsafe vectors.last, unsafe first.iov_len > 0, unsafe last.iov_len > 0 else { return }
+        if let index = unsafe entries.firstIndex(where: { unsafe $0.key == key }) {
+            unsafe entries[index].vectors = vectors
+        } else if unsafe entries.count < Self.limit {
+            unsafe entries.append((key, vectors))
+        } else {
+            unsafe entries[next] = (key, vectors)
+            next = (next + 1) % Self.limit
         }
     }
 }

@@ -83,27 +83,41 @@ package final class DriverCallWatchdog: LostCallHandler {
         body: @escaping @Sendable () throws -> R
     ) throws -> R {
         if Self.isInCall { return try body() }
-        return try runHere(TimedCall(call, on: .described(object), handler: self), scale: scale, body)
-            ?? runElsewhere(TimedCall(call, on: .described(object), handler: self), scale: scale, body: body)
+        var result: R?
+        let ran = try callHere(TimedCall(call, on: .described(object), handler: self), scale: scale) { result = try body() }
+        if ran, let result { return result }
+        return try runElsewhere(TimedCall(call, on: .described(object), handler: self), scale: scale, body: body)
     }
 
     /// Runs `body` with a time limit on the calling thread, which must be a `DeviceThread` that makes calls. On any
     /// other thread, there is no time limit. Cheaper than `run`.
     ///
     /// - Throws: The errors of `run`.
-    package func runHere<R>(_ call: String, frame: Int?, scale: TimeoutScale = .call, _ body: () throws -> R) throws -> R {
-        if Self.isInCall { return try body() }
-        let object: TimedCall.Object = if let frame { .frame(frame) } else { .none }
-        return try runHere(TimedCall(call, on: object, handler: self), scale: scale, body) ?? body()
+    @inlinable package func runHere<R>(_ call: String, frame: Int?, scale: TimeoutScale = .call, _ body: () throws -> R) throws -> R {
+        var result: R?
+        if try callHere(call, frame: frame, scale: scale, { result = try body() }), let result { return result }
+        return try body()
     }
 
-    /// Returns nil, without running `body`, if device calls must not run on the calling thread.
-    private func runHere<R>(_ call: TimedCall, scale: TimeoutScale, _ body: () throws -> R) throws -> R? {
-        guard let context = LaneExecutor.WorkerContext.current, context.canCall else { return nil }
+    /// Returns false, without running `body`, if the call has no time limit of its own.
+    @usableFromInline func callHere(_ call: String, frame: Int?, scale: TimeoutScale, _ body: () throws -> Void) throws -> Bool {
+        if Self.isInCall { return false }
+        let object: TimedCall.Object = if let frame { .frame(frame) } else { .none }
+        return try callHere(TimedCall(call, on: object, handler: self), scale: scale, body)
+    }
+
+    /// Returns false, without running `body`, if device calls must not run on the calling thread.
+    private func callHere(_ call: TimedCall, scale: TimeoutScale, _ body: () throws -> Void) throws -> Bool {
+        guard let context = LaneExecutor.WorkerContext.current, context.canCall else { return false }
         try begin(call)
-        guard let result = context.run(call, nanoseconds: limit(scale), body) else { throw Self.timedOut(call) }
+        var failure: (any Error)?
+        let isInTime = context.run(call, nanoseconds: limit(scale)) {
+            do { try body() } catch { failure = error }
+        }
+        guard isInTime else { throw Self.timedOut(call) }
         ProcessEnd.endCall()
-        return try result.get()
+        if let failure { throw failure }
+        return true
     }
 
     private func runElsewhere<R: Sendable>(
@@ -146,7 +160,7 @@ package final class DriverCallWatchdog: LostCallHandler {
             return
         }
         let call = TimedCall("releasing an object", on: .none, handler: self)
-        if context.run(call, nanoseconds: limit(.call), body) != nil { ProcessEnd.endCall() }
+        if context.run(call, nanoseconds: limit(.call), body) { ProcessEnd.endCall() }
     }
 
     private static var isInCall: Bool { Worker.isCurrent || LaneExecutor.WorkerContext.current?.isInCall == true }
