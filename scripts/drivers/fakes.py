@@ -73,10 +73,10 @@ def parameter_buffers(pattern):
 
 
 def without_trial(buffers, report):
-    """Removes the two key frames that vaenc encodes before a stream to find out whether the driver reads the program's
-    memory correctly. `report` is vaenc's report of the encode."""
+    """Removes the two key frames that vaenc encodes before a stream to find out whether the driver reads a kind of memory
+    correctly. `report` is vaenc's report of the encode."""
     memory = next(entry for entry in report["effective"] if entry["option"] == "inputMemory")
-    if memory["used"] != "program":
+    if memory["used"] == "driver":
         return buffers
     start = [index for index, (kind, _) in enumerate(buffers) if kind == "Picture"][2]
     while buffers[start - 1][0] == "Sequence":

@@ -3,12 +3,21 @@ import Synchronization
 import VAAPI
 import VideoBase
 
-/// The memory of an encoder's input surfaces: the driver's, or the program's if the driver reads it in place.
+/// The memory of an encoder's input surfaces.
 ///
-/// Drawing in the program's memory needs no call of the driver. Mapping the driver's memory can be expensive: iHD
-/// converts a tiled surface to rows and back at each mapping.
+/// Drawing in the driver's memory means mapping it, which can be expensive: iHD converts a tiled surface to rows and back
+/// at each mapping, and radeonsi copies it. Drawing in the other kinds of memory needs no call of the driver.
 struct InputMemory: Sendable {
-    let isUsers: Bool
+    enum Kind: String, Sendable, CaseIterable {
+        /// The driver's own memory, in the layout that it chooses.
+        case driver
+        /// The program's memory, which the driver reads in place (USER_PTR).
+        case program
+        /// Linear memory of the driver, which it exports as a DMA-BUF.
+        case exported
+    }
+
+    let kind: Kind
     /// The reason for the choice.
     let why: String
     /// Whether the surfaces are those of an earlier pipeline.
@@ -16,12 +25,14 @@ struct InputMemory: Sendable {
 
     /// Describes surfaces that were created for an earlier pipeline.
     static func kept(_ surfaces: [Surface]) -> InputMemory {
-        InputMemory(isUsers: surfaces.first?.isInUserMemory ?? false, why: "", isKept: true)
+        let first = surfaces.first
+        let kind: Kind = first?.isInUserMemory == true ? .program : first?.isDrawnDirectly == true ? .exported : .driver
+        return InputMemory(kind: kind, why: "", isKept: true)
     }
 
     /// The report entry.
     var entry: EffectiveEntry {
-        EffectiveEntry(option: "inputMemory", asked: nil, used: isUsers ? "program" : "driver", why: .explained(why))
+        EffectiveEntry(option: "inputMemory", asked: nil, used: kind.rawValue, why: .explained(why))
     }
 
     /// Creates the input surfaces of an encoder. One input is filled while the others are in the device, wait for the
@@ -30,37 +41,53 @@ struct InputMemory: Sendable {
         _ display: Display, _ settings: EncodeSettings, _ surfaces: SurfaceCapabilities
     ) throws -> (surfaces: [Surface], memory: InputMemory) {
         let count = settings.asyncDepth + settings.queueDepth + 1 + settings.structure.bFrames * 2
-        var why = rejectionReason(display, settings, surfaces)
-        if why == nil {
+        let (kind, reason) = kind(display, surfaces)
+        var why = reason
+        if kind != .driver {
             do {
-                let surfaces = try Surface.makeInUserMemory(display, count: count, size: settings.grid.coded, format: settings.pixelFormat)
-                return (surfaces, InputMemory(isUsers: true, why: "the device reads the program's memory"))
+                if let difference = try InputMemoryTrial.difference(kind, display, settings) {
+                    why = difference
+                } else {
+                    return (try make(kind, display, settings, count: count), InputMemory(kind: kind, why: why))
+                }
             } catch {
                 why = "\(error)"
             }
         }
-        let own = try Surface.make(display, count: count, size: settings.grid.coded, format: settings.pixelFormat)
-        return (own, InputMemory(isUsers: false, why: why ?? ""))
+        return (try make(.driver, display, settings, count: count), InputMemory(kind: .driver, why: why))
     }
 
-    /// Returns the reason why the driver's memory is used; nil if the program's memory can be used.
-    private static func rejectionReason(_ display: Display, _ settings: EncodeSettings, _ surfaces: SurfaceCapabilities) -> String? {
-        if Environment.value("VAENC_INPUT_MEMORY") == "driver" { return "requested by VAENC_INPUT_MEMORY" }
-        let isReported = surfaces.memoryTypes.contains(.userPointer) && !DriverQuirk.ignoresUserMemory.affects(display.vendor)
-        guard isReported || DriverQuirk.hidesUserMemory.affects(display.vendor) else {
-            return "the driver does not read the program's memory"
+    /// Creates surfaces in one kind of memory.
+    static func make(_ kind: Kind, _ display: Display, _ settings: EncodeSettings, count: Int) throws -> [Surface] {
+        let (size, format) = (settings.grid.coded, settings.pixelFormat)
+        return switch kind {
+        case .driver: try Surface.make(display, count: count, size: size, format: format)
+        case .program: try Surface.makeInUserMemory(display, count: count, size: size, format: format)
+        case .exported: try Surface.makeExported(display, count: count, size: size, format: format)
         }
-        if DriverQuirk.uncachedUserMemory.affects(display.vendor), display.kernelDriver == "xe" {
-            return "with the kernel driver xe, the driver may read stale memory"
+    }
+
+    /// Returns the kind of memory to try, and the reason.
+    private static func kind(_ display: Display, _ surfaces: SurfaceCapabilities) -> (Kind, why: String) {
+        let vendor = display.vendor
+        if Environment.value("VAENC_INPUT_MEMORY") == "driver" { return (.driver, "requested by VAENC_INPUT_MEMORY") }
+        if DriverQuirk.uncachedUserMemory.affects(vendor), display.kernelDriver == "xe" {
+            return (.driver, "with the kernel driver xe, the driver may read stale memory")
         }
-        return display.kind == .reference ? nil : InputMemoryTrial.rejectionReason(display, settings)
+        let isReported = surfaces.memoryTypes.contains(.userPointer) && !DriverQuirk.ignoresUserMemory.affects(vendor)
+        if isReported || DriverQuirk.hidesUserMemory.affects(vendor) { return (.program, "the device reads the program's memory") }
+        if DriverQuirk.mapsByCopy.affects(vendor), surfaces.memoryTypes.contains(.drmPrime2) {
+            return (.exported, "the driver exports linear surfaces")
+        }
+        return (.driver, "the driver does not read the program's memory")
     }
 }
 
-/// Encodes one picture from the driver's memory and one from the program's. Equal streams show that the driver reads
-/// the program's memory correctly. Each driver is tried once for each profile and size.
+/// Encodes one picture from the driver's memory and one from another kind of memory. Equal streams show that the driver
+/// reads that memory correctly. Each driver is tried once for each profile and size.
 private enum InputMemoryTrial {
     private struct Key: Hashable {
+        var kind: InputMemory.Kind
         var path: String?
         var vendor: String
         var profile: CodecProfile
@@ -69,16 +96,16 @@ private enum InputMemoryTrial {
 
     private static let results = Mutex<[Key: String?]>([:])
 
-    static func rejectionReason(_ display: Display, _ settings: EncodeSettings) -> String? {
-        let key = Key(path: display.path, vendor: display.vendor, profile: settings.profile, size: settings.grid.coded)
+    /// Returns the reason why the memory cannot be used; nil if it can. The reference driver is not tried.
+    static func difference(_ kind: InputMemory.Kind, _ display: Display, _ settings: EncodeSettings) throws -> String? {
+        if display.kind == .reference { return nil }
+        let key = Key(kind: kind, path: display.path, vendor: display.vendor, profile: settings.profile, size: settings.grid.coded)
         if let known = results.withLock({ $0[key] }) { return known }
         var reason: String?
         do {
-            let size = settings.grid.coded
-            let own = try stream(display, settings, Surface.make(display, count: 1, size: size, format: settings.pixelFormat))
-            let user = try stream(
-                display, settings, Surface.makeInUserMemory(display, count: 1, size: size, format: settings.pixelFormat))
-            if own != user { reason = "a picture in the program's memory was coded differently from one in the driver's memory" }
+            let own = try stream(display, settings, InputMemory.make(.driver, display, settings, count: 1))
+            let other = try stream(display, settings, InputMemory.make(kind, display, settings, count: 1))
+            if own != other { reason = "a picture in other memory was coded differently from one in the driver's memory" }
         } catch {
             reason = "\(error)"
         }

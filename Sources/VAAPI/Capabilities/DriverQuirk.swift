@@ -229,6 +229,9 @@ extension DriverQuirk {
             returns the size of the second
             """,
         source: "vlVaEndPicture and vlVaSyncSurface in Mesa's picture.c and surface.c")
+    package static let mapsByCopy = DriverQuirk(
+        .radeonsi, versions: "all", symptom: "surfaces are tiled, and mapping one copies it; Mesa 22 maps none of NV12",
+        source: "Mesa 22.3.6 and 25.0.7, run on a faked kernel")
     package static let ignoresUserMemory = DriverQuirk(
         .i965, versions: "2.4", symptom: "the program's memory (USER_PTR) is reported as supported, and vaCreateSurfaces ignores it",
         source: "i965_CreateSurfaces2 in intel-vaapi-driver, and its issue 504")
@@ -249,6 +252,6 @@ extension DriverQuirk {
         findsHRDAfterTicks, hidesSliceStructure,
         rewritesParameterSets, ownHEVCSlices, rawDataAlone, noSliceHeaders, smallMinimum, qualityIsBitField,
         hevcBlocksAreUnreported, hevcWidthStep, derivesPartOfSurfaces, oneResultForEachSurface,
-        ignoresUserMemory, hidesUserMemory, uncachedUserMemory,
+        mapsByCopy, ignoresUserMemory, hidesUserMemory, uncachedUserMemory,
     ]
 }

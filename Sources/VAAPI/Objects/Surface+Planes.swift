@@ -18,9 +18,12 @@ extension Surface {
     /// If the driver can map the surface's own memory in the surface's format (vaDeriveImage), that memory is mapped.
     /// Otherwise, a copy is mapped: it is filled for reading (vaGetImage) and written back after writing (vaPutImage).
     ///
-    /// A surface in the program's memory is always mapped. The caller must not write while the device reads it.
+    /// A surface with `DirectMemory` is always mapped. The caller must not write while the device reads it.
     package func map(_ access: Access) throws -> SurfaceMapping {
-        if let user { return SurfaceMapping(user, of: self) }
+        if let direct {
+            direct.beginDrawing()
+            return SurfaceMapping(direct, of: self)
+        }
         let image = try display.watch.run("vaMapBuffer", on: self.description, scale: .wait) {
             MappedImage(try .mapped(self, access))
         }
@@ -51,7 +54,7 @@ package final class SurfaceMapping: Sendable {
 
     private enum Samples {
         case image(MappedImage)
-        case user(UserPicture)
+        case direct(any DirectMemory)
     }
 
     fileprivate init(_ image: MappedImage, of surface: Surface, _ access: Surface.Access) {
@@ -60,8 +63,8 @@ package final class SurfaceMapping: Sendable {
         self.access = access
     }
 
-    fileprivate init(_ picture: UserPicture, of surface: Surface) {
-        samples = .user(picture)
+    fileprivate init(_ memory: any DirectMemory, of surface: Surface) {
+        samples = .direct(memory)
         self.surface = surface
         access = .readWrite
     }
@@ -74,7 +77,7 @@ package final class SurfaceMapping: Sendable {
     package var isOpen: Bool {
         switch samples {
         case .image(let image): image.isOpen
-        case .user: true
+        case .direct: true
         }
     }
 
@@ -82,7 +85,7 @@ package final class SurfaceMapping: Sendable {
     package var isLost: Bool {
         switch samples {
         case .image(let image): image.isLost
-        case .user: false
+        case .direct: false
         }
     }
 
@@ -92,13 +95,14 @@ package final class SurfaceMapping: Sendable {
     package func withUnsafePlanes<R>(visible: VideoSize? = nil, _ body: (PixelPlanes) throws -> R) throws -> R {
         switch samples {
         case .image(let image): unsafe try image.withUnsafePlanes(visible: visible ?? surface.size, body)
-        case .user(let picture): unsafe try picture.withUnsafePlanes(visible: visible ?? surface.size, body)
+        case .direct(let memory): unsafe try memory.withUnsafePlanes(visible: visible ?? surface.size, body)
         }
     }
 
-    /// Unmaps the samples (vaUnmapBuffer) and writes a copy back to the surface. Further calls do nothing. A surface in
-    /// the program's memory stays mapped.
+    /// Unmaps the samples (vaUnmapBuffer) and writes a copy back to the surface. Further calls do nothing. `DirectMemory`
+    /// stays mapped.
     package func end() throws {
+        if case .direct(let memory) = samples { memory.endDrawing() }
         guard case .image(let image) = samples, image.isOpen else { return }
         let writes = access.writes
         try surface.display.watch.run("vaUnmapBuffer", on: self.surface.description, scale: .wait) {

@@ -10,11 +10,14 @@ package import VideoBase
     let id: VASurfaceID
     /// The shared memory that backs the surface, or nil if the driver allocated the memory.
     private let memory: SharedPicture?
-    /// The program's memory that the surface uses, or nil.
-    let user: UserPicture?
+    /// The memory in which the program draws without a call of the driver, or nil.
+    let direct: (any DirectMemory)?
 
     /// Whether the surface uses the program's memory, which is always mapped.
-    package var isInUserMemory: Bool { user != nil }
+    package var isInUserMemory: Bool { direct is UserPicture }
+
+    /// Whether drawing needs no call of the driver.
+    package var isDrawnDirectly: Bool { direct != nil }
 
     /// The ID of the surface in parameter buffers.
     package var identifier: UInt32 { id }
@@ -31,14 +34,17 @@ package import VideoBase
 
     /// Whether another owner destroys the surface.
     private let isBorrowed: Bool
+    /// The object that destroys the surface; nil if this object or a foreign owner does.
+    private let owner: Surface?
 
     init(
         _ display: Display, id: VASurfaceID, size: VideoSize, format: PixelFormat, memory: SharedPicture? = nil,
-        user: UserPicture? = nil, isBorrowed: Bool = false
+        direct: (any DirectMemory)? = nil, isBorrowed: Bool = false, owner: Surface? = nil
     ) {
         self.memory = memory
-        self.user = user
-        self.isBorrowed = isBorrowed
+        self.direct = direct
+        self.isBorrowed = isBorrowed || owner != nil
+        self.owner = owner
         self.display = display
         self.id = id
         self.size = size
@@ -55,13 +61,13 @@ package import VideoBase
 
     deinit {
         if isBorrowed { return }
-        let (display, id, user) = (display, id, user)
+        let (display, id, direct) = (display, id, direct)
         // A hung device may still read the memory.
-        if let user, display.watch.isHung { _ = unsafe Unmanaged.passRetained(user) }
+        if let direct, display.watch.isHung { _ = unsafe Unmanaged.passRetained(direct as AnyObject) }
         display.watch.release {
             var id = id
             _ = unsafe vaDestroySurfaces(display.handle, &id, 1)
-            withExtendedLifetime(user) {}
+            withExtendedLifetime(direct) {}
         }
     }
 

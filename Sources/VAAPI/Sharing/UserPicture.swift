@@ -6,7 +6,7 @@ package import VideoBase
 /// needs no call of the driver.
 ///
 /// The memory is in huge pages if the system has any: the copy of a large picture then takes fewer page faults.
-@safe final class UserPicture: Sendable {
+@safe final class UserPicture: DirectMemory {
     let format: PixelFormat
     /// The size in luma samples, without padding.
     let size: VideoSize
@@ -56,7 +56,10 @@ package import VideoBase
         return unsafe base + Int(offset)
     }
 
-    /// Calls `body` with the planes.
+    func beginDrawing() {}
+
+    func endDrawing() {}
+
     func withUnsafePlanes<R>(visible: VideoSize, _ body: (PixelPlanes) throws -> R) rethrows -> R {
         let start = unsafe start
         return unsafe try body(
@@ -108,7 +111,7 @@ extension Surface {
                     &list, CUnsignedInt(list.count))
             }
             try display.check(status, call: "vaCreateSurfaces", object: object)
-            return Surface(display, id: id, size: size, format: format, user: picture)
+            return Surface(display, id: id, size: size, format: format, direct: picture)
         }
     }
 }

@@ -1,0 +1,15 @@
+internal import VideoBase
+
+/// The memory of a surface in which the program draws without a call of the driver.
+protocol DirectMemory: AnyObject, Sendable {
+    /// Prepares the memory for writes of the program.
+    func beginDrawing()
+
+    /// Makes the writes of the program visible to the device.
+    func endDrawing()
+
+    /// Calls `body` with the planes.
+    ///
+    /// - Parameter visible: The size of the visible part.
+    func withUnsafePlanes<R>(visible: VideoSize, _ body: (PixelPlanes) throws -> R) rethrows -> R
+}
