@@ -33,6 +33,8 @@ final class OutputFile {
     private var held: [UInt8] = []
     /// The maximum number of bytes that are held back.
     static let holdLimit = 1 << 18
+    /// The number of bytes from which on a write is not held back: a copy would cost more than a system call.
+    private static let directLimit = 1 << 15
 
     /// The offset of the next byte.
     private var position = 0
@@ -168,14 +170,12 @@ final class OutputFile {
 
     /// Appends bytes, or writes them at the position that `seek` set.
     func write(_ bytes: borrowing Span<UInt8>) throws {
-        if isImmediate || held.count + bytes.count > Self.holdLimit {
-            try flush()
-            if isImmediate || bytes.count >= Self.holdLimit {
-                // SAFETY: the pointer is used only during the call.
-                unsafe try bytes.withUnsafeBytes { unsafe try writeAll($0) }
-                return
-            }
+        if isImmediate || bytes.count >= Self.directLimit {
+            // SAFETY: the pointer is used only during the call.
+            unsafe try bytes.withUnsafeBytes { unsafe try writeHeld(andThen: $0) }
+            return
         }
+        if held.count + bytes.count > Self.holdLimit { try flush() }
         // SAFETY: the pointer is used only during the call.
         unsafe bytes.withUnsafeBytes { unsafe held.append(contentsOf: $0) }
     }
@@ -186,6 +186,29 @@ final class OutputFile {
         // SAFETY: the pointer is used only during the call.
         unsafe try held.withUnsafeBytes { unsafe try writeAll($0) }
         held.removeAll(keepingCapacity: true)
+    }
+
+    /// Writes the bytes that are held back and then `bytes`, with one system call if possible.
+    private func writeHeld(andThen bytes: UnsafeRawBufferPointer) throws {
+        var done = 0
+        if isSeekable, !held.isEmpty, let base = unsafe bytes.baseAddress {
+            // SAFETY: writev reads the bytes of both vectors, which are valid during the call.
+            let count = unsafe held.withUnsafeMutableBytes { first in
+                let vectors = unsafe [
+                    iovec(iov_base: first.baseAddress, iov_len: first.count),
+                    iovec(iov_base: UnsafeMutableRawPointer(mutating: base), iov_len: bytes.count),
+                ]
+                return unsafe writev(descriptor, vectors, 2)
+            }
+            if count > 0 {
+                position += count
+                extent = max(extent, position)
+                done = max(count - held.count, 0)
+                if count >= held.count { held.removeAll(keepingCapacity: true) } else { held.removeFirst(count) }
+            }
+        }
+        try flush()
+        unsafe try writeAll(UnsafeRawBufferPointer(rebasing: bytes[done...]))
     }
 
     /// Moves to a byte of a regular file, with `whence` as in lseek(2). Returns the new position.

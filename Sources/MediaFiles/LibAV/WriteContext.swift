@@ -21,7 +21,9 @@ import NALUnits
         unsafe context = nil
         let opaque = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe context = vaenc_avio_writer(av, Int32(OutputFile.holdLimit), opaque, writeBytes, file.isSeekable ? seekTo : nil)
-        if unsafe context == nil { return nil }
+        guard let context = unsafe context else { return nil }
+        // Without a copy into libavformat's buffer: `OutputFile` holds back small writes.
+        if isSeekable { unsafe context.pointee.direct = 1 }
     }
 
     deinit { unsafe vaenc_avio_free(av, context) }

@@ -1,16 +1,17 @@
 import TestOracles
 import Testing
 
-/// Pictures in the program's memory, which a driver reads in place, as iHD does.
+/// Pictures that are drawn without a call of the driver: in the program's memory, as iHD reads it, and in surfaces that
+/// radeonsi exports.
 @Suite struct InputMemoryTests {
     /// Runs `vaenc encode` and sums the driver's counts.
     private func encode(
-        _ arguments: [String], in folder: String, environment: [String: String?] = [:]
+        _ arguments: [String], on personality: String, in folder: String, environment: [String: String?] = [:]
     ) throws -> (run: EncodeRun, sum: ((JSONValue) -> Int?) -> Int) {
         var environment = environment
         let counts = "\(folder)/counts-\(arguments.last ?? "")"
         environment["VAENC_REFERENCE_COUNTS"] = counts
-        environment["VAENC_REFERENCE_PERSONALITY"] = "iHD-9A49"
+        environment["VAENC_REFERENCE_PERSONALITY"] = personality
         let run = try EncodeRun(["--device", "reference", "--json", "--overwrite"] + arguments, in: folder, environment: environment)
         #expect(run.status == 0, "\(run.errors)")
         let lines = String(decoding: try Files.read(counts), as: UTF8.self).split(separator: "\n").compactMap { JSONValue(String($0)) }
@@ -23,23 +24,27 @@ import Testing
             ("146x130", ["--codec", "h264"]), ("146x130", ["--codec", "h264", "--bframes", "3", "--slices", "2"]),
             ("144x136", ["--codec", "hevc", "--bframes", "2"]), ("130x146", ["--codec", "hevc", "--bit-depth", "10"]),
             ("160x128", ["--codec", "h264", "--bitrate", "200k"]),
-        ])
-    func programsMemoryGivesTheSameStream(_ size: String, _ options: [String]) throws {
+        ], [("iHD-9A49", "program"), ("radeonsi-navi21", "exported")])
+    func directMemoryGivesTheSameStream(_ coding: (size: String, options: [String]), _ device: (name: String, memory: String)) throws {
         try Files.withTemporaryFolder { folder in
             // Decoded pictures would stay on the device.
             let clip = try ProcessRunner.run(
                 "ffmpeg",
-                ["-v", "error", "-nostdin", "-i", try Fixture.carphone.path(), "-frames:v", "20", "-s", size, "-pix_fmt", "yuv420p", "in.y4m"],
+                [
+                    "-v", "error", "-nostdin", "-i", try Fixture.carphone.path(), "-frames:v", "20", "-s", coding.size, "-pix_fmt", "yuv420p",
+                    "in.y4m",
+                ],
                 directory: folder)
             #expect(clip.status == 0, "\(clip.errors)")
-            let arguments = ["in.y4m"] + options
-            let (program, sum) = try encode(arguments + ["-o", "a.mkv"], in: folder)
-            #expect(program.effective("inputMemory")?["used"]?.string == "program")
+            let arguments = ["in.y4m"] + coding.options
+            let (program, sum) = try encode(arguments + ["-o", "a.mkv"], on: device.name, in: folder)
+            #expect(program.effective("inputMemory")?["used"]?.string == device.memory)
             #expect(sum { $0["encoded"]?.int } == 20 && sum { $0["maps"]?.int } == 0)
-            for method in ["getImage", "putImage", "deriveImage", "import", "export"] {
+            for method in ["getImage", "putImage", "deriveImage", "import"] {
                 #expect(sum { $0["copies"]?[method]?.int } == 0, "\(method)")
             }
-            let (driver, maps) = try encode(arguments + ["-o", "b.mkv"], in: folder, environment: ["VAENC_INPUT_MEMORY": "driver"])
+            let (driver, maps) = try encode(
+                arguments + ["-o", "b.mkv"], on: device.name, in: folder, environment: ["VAENC_INPUT_MEMORY": "driver"])
             #expect(driver.effective("inputMemory")?["used"]?.string == "driver" && maps { $0["maps"]?.int } >= 20)
             let streams = try ["a.mkv", "b.mkv"].map { name in
                 let result = try ProcessRunner.run(
@@ -53,7 +58,7 @@ import Testing
     /// Drivers that do not accept such memory get their own, with the reason.
     @Test(
         arguments: [
-            ("radeonsi-navi21", nil, "does not read"), ("i965-5916", nil, "does not read"),
+            ("radeonsi-navi21", "vaExportSurfaceHandle@1=status:20", "vaExportSurfaceHandle"), ("i965-5916", nil, "does not read"),
             ("iHD-9A49", "vaCreateSurfaces@1=status:14", "vaCreateSurfaces"), (nil, nil, "does not read"),
         ] as [(String?, String?, String)])
     func driversMemoryIsTheFallback(_ personality: String?, _ faults: String?, _ why: String) throws {
