@@ -21,9 +21,9 @@ import Testing
     /// The streams are equal, and no surface is mapped or copied.
     @Test(
         arguments: [
-            ("146x130", ["--codec", "h264"]), ("146x130", ["--codec", "h264", "--bframes", "3", "--slices", "2"]),
-            ("144x136", ["--codec", "hevc", "--bframes", "2"]), ("130x146", ["--codec", "hevc", "--bit-depth", "10"]),
-            ("160x128", ["--codec", "h264", "--bitrate", "200k"]),
+            ("258x130", ["--codec", "h264"]), ("258x130", ["--codec", "h264", "--bframes", "3", "--slices", "2"]),
+            ("256x136", ["--codec", "hevc", "--bframes", "2"]), ("258x146", ["--codec", "hevc", "--bit-depth", "10"]),
+            ("272x128", ["--codec", "h264", "--bitrate", "200k"]),
         ], [("iHD-9A49", "program"), ("radeonsi-navi21", "exported")])
     func directMemoryGivesTheSameStream(_ coding: (size: String, options: [String]), _ device: (name: String, memory: String)) throws {
         try Files.withTemporaryFolder { folder in
@@ -39,7 +39,7 @@ import Testing
             let arguments = ["in.y4m"] + coding.options
             let (program, sum) = try encode(arguments + ["-o", "a.mkv"], on: device.name, in: folder)
             #expect(program.effective("inputMemory")?["used"]?.string == device.memory)
-            #expect(sum { $0["encoded"]?.int } == 20 && sum { $0["maps"]?.int } == 0)
+            #expect(sum { $0["encoded"]?.int } >= 20 && sum { $0["maps"]?.int } == 0)
             for method in ["getImage", "putImage", "deriveImage", "import"] {
                 #expect(sum { $0["copies"]?[method]?.int } == 0, "\(method)")
             }
