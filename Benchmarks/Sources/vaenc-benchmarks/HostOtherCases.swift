@@ -16,6 +16,10 @@ extension HostCase {
     static var onReferenceDriver: [HostCase] {
         [
             HostCase("reference", "NV12 1920×1080 on the reference driver in null mode") { try reference($0, .nv12) },
+            HostCase("reference-one-cpu", "NV12 1920×1080 on the reference driver in null mode, both programs on one CPU", Limits(cpu: nil)) { bench in
+                let programs = try reference(bench, .nv12)
+                return Programs(programs.ours.onOneCPU, programs.theirs.onOneCPU, frames: programs.frames)
+            },
             HostCase("reference-i420", "I420 1920×1080 on the reference driver in null mode", Limits(cpu: 0.6)) { try reference($0, .i420) },
         ]
     }
