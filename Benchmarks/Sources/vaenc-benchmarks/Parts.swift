@@ -7,7 +7,7 @@ struct Part {
     var run: (BenchmarkOptions, Report) throws -> Void
 
     /// A part that reports while it runs.
-    init(_ name: String, _ summary: String, _ title: String? = nil, reporting run: @escaping (BenchmarkOptions, Report) throws -> Void) {
+    init(_ name: String, _ summary: String, title: String? = nil, reporting run: @escaping (BenchmarkOptions, Report) throws -> Void) {
         self.name = name
         self.summary = summary
         self.title = title ?? summary
@@ -15,26 +15,26 @@ struct Part {
     }
 
     /// A part that returns its figures at the end.
-    init(_ name: String, _ summary: String, _ title: String? = nil, _ run: @escaping () throws -> [Figure]) {
-        self.init(name, summary, title, reporting: { _, report in try run().forEach(report.add) })
+    init(_ name: String, _ summary: String, title: String? = nil, _ run: @escaping () throws -> [Figure]) {
+        self.init(name, summary, title: title, reporting: { _, report in try run().forEach(report.add) })
     }
 
     static var all: [Part] {
         [
             Part(
                 "host", "Host cost on the null device and others, beside FFmpeg, GStreamer and a bare read",
-                "Host cost, medians of alternating runs", reporting: HostCost.run),
+                title: "Host cost, medians of alternating runs", reporting: HostCost.run),
             Part(
                 "device", "How busy a device that takes 1 to 8 ms for a picture is kept",
-                "Device use by the time for a picture, 1920×1080, medians of alternating runs", reporting: DeviceUse.run),
+                title: "Device use by the time for a picture, 1920×1080, medians of alternating runs", reporting: DeviceUse.run),
             Part(
                 "live", "Latency of frames that arrive 60 times a second",
-                "Latency from a frame's last byte in to its packet's first byte out, 1920×1080 at 60 frames/s, medians of alternating runs",
+                title: "Latency from a frame's last byte in to its packet's first byte out, 1920×1080 at 60 frames/s, medians of alternating runs",
                 reporting: LiveLatency.run),
             Part(
                 "startup", "Time for one frame, to the first packet and for a query, and the program's size",
-                "Start-up, medians of alternating runs", reporting: Startup.run),
-            Part("probe", "Time to query a device on faked kernels", "Time to query a device, medians of alternating runs", reporting: Startup.probe),
+                title: "Start-up, medians of alternating runs", reporting: Startup.run),
+            Part("probe", "Time to query a device on faked kernels", title: "Time to query a device, medians of alternating runs", reporting: Startup.probe),
             Part("speed", "Speed of the reference driver, medians of five", Quality.speed),
             Part("quality", "Compression of the reference driver, QP 22/26/30/34/38, one GOP", Quality.run),
             Part("hevc", "HEVC of the reference driver, QP 22/26/30/34/38, one GOP", Quality.hevc),

@@ -78,7 +78,7 @@ final class Report {
             """
     }
 
-    private func finite(_ value: Double) -> String { value.isFinite ? "\(value)" : "null" }
+    private func finite(_ value: Double) -> String { value.isFinite ? "\((value * 1e5).rounded() / 1e5)" : "null" }
 
     private func quoted(_ text: String) -> String {
         var result = "\""

@@ -80,7 +80,8 @@ final class Workbench {
     /// GStreamer on the null device; nil if it is not installed or does not run there.
     func gstreamer(_ clip: Clip, codec: StreamCodec = .h264, frames: Int? = nil, bytes: Int = 1000) throws -> Contender? {
         guard let source = clip.gstreamer, try runsGStreamer(codec) else { return nil }
-        let limit = frames.map { ["!", "identity", "eos-after=\($0)"] } ?? []
+        // The element ends the stream instead of passing the last buffer on.
+        let limit = frames.map { ["!", "identity", "eos-after=\($0 + 1)"] } ?? []
         return try gstreamer(source + limit, codec: codec, sink: ["filesink", "location=" + output("gstreamer." + codec.format)], bytes: bytes)
     }
 
