@@ -72,12 +72,14 @@ struct Cost {
         return costs
     }
 
-    /// Returns the median of each round's ratio to another program. `base` is subtracted from both.
-    func ratio(_ value: (Run) -> Double, to other: Cost, above base: Cost? = nil) -> Double {
-        median(
-            runs.indices.map { round in
-                let least = base.map { value($0.runs[round]) } ?? 0
-                return (value(runs[round]) - least) / (value(other.runs[round]) - least)
-            })
+    /// Returns the median of each round's ratio to another program.
+    func ratio(_ value: (Run) -> Double, to other: Cost) -> Double {
+        median(runs.indices.map { value(runs[$0]) / value(other.runs[$0]) })
+    }
+
+    /// Returns the ratio of the CPU time above `base` to another program's; NaN if the other program's is not above it.
+    func cpuRatio(to other: Cost, above base: Cost) -> Double {
+        let least = median(base.cpu), rest = median(other.cpu) - least
+        return rest > 0 ? (median(cpu) - least) / rest : .nan
     }
 }

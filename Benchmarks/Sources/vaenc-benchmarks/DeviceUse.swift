@@ -37,7 +37,8 @@ enum DeviceUse {
         if let gstreamer = try bench.gstreamer(clip, frames: frames, bytes: bytes) { result.append(Entry(name: "GStreamer", contender: gstreamer)) }
         guard milliseconds == 4 else { return result }
         result += [
-            Entry(name: "vaenc, depth 1", contender: try bench.vaenc(clip, frames: frames, bytes: bytes, options: ["--async-depth", "1"]), atLeast: 95),
+            Entry(
+                name: "vaenc, depth 1", contender: try bench.vaenc(clip, frames: frames, bytes: bytes, options: ["--async-depth", "1"]), atLeast: 95),
             Entry(name: "FFmpeg, depth 1", contender: try bench.ffmpeg(clip, frames: frames, bytes: bytes, options: ["-async_depth", "1"])),
             Entry(name: "vaenc, depth 4", contender: try bench.vaenc(clip, frames: frames, bytes: bytes, options: ["--async-depth", "4"])),
             Entry(name: "FFmpeg, depth 4", contender: try bench.ffmpeg(clip, frames: frames, bytes: bytes, options: ["-async_depth", "4"])),

@@ -72,9 +72,11 @@ struct HostCase {
     private func ratios(_ costs: [String: Cost], first: [Cost], _ programs: Programs) -> [Figure] {
         guard let ours = costs["vaenc"], let theirs = costs["FFmpeg"] else { return [] }
         var figures: [Figure] = []
-        func add(_ what: String, _ value: Double, atMost limit: Double? = nil) { figures.append(Figure("\(name): \(what)", value, "", atMost: limit)) }
+        func add(_ what: String, _ value: Double, atMost limit: Double? = nil) {
+            figures.append(Figure("\(name): \(what)", value, "", atMost: limit))
+        }
         if let decode = costs["decoding alone"] {
-            add("CPU above decoding, relative to FFmpeg", ours.ratio(\.cpu, to: theirs, above: decode), atMost: limits.cpu)
+            add("CPU above decoding, relative to FFmpeg", ours.cpuRatio(to: theirs, above: decode), atMost: limits.cpu)
             add("CPU with decoding, relative to FFmpeg", ours.ratio(\.cpu, to: theirs))
         } else {
             add("CPU relative to FFmpeg", ours.ratio(\.cpu, to: theirs), atMost: limits.cpu)

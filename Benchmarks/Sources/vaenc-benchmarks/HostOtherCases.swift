@@ -16,7 +16,8 @@ extension HostCase {
     static var onReferenceDriver: [HostCase] {
         [
             HostCase("reference", "NV12 1920×1080 on the reference driver in null mode") { try reference($0, .nv12) },
-            HostCase("reference-one-cpu", "NV12 1920×1080 on the reference driver in null mode, both programs on one CPU", Limits(cpu: nil)) { bench in
+            HostCase("reference-one-cpu", "NV12 1920×1080 on the reference driver in null mode, both programs on one CPU", Limits(cpu: nil)) {
+                bench in
                 let programs = try reference(bench, .nv12)
                 return Programs(programs.ours.onOneCPU, programs.theirs.onOneCPU, frames: programs.frames)
             },
@@ -34,16 +35,18 @@ extension HostCase {
     static var all: [HostCase] { onNullDevice + onReferenceDriver + inSoftware + onFakedGPUs }
 
     private static func faked(_ bench: Workbench, _ gpu: String, _ pixels: Workbench.Pixels, lowPower: Bool = false) throws -> Programs {
-        let clip = try bench.raw(pixels, width: 1920, height: 1080, frames: 320)
-        var ours = try bench.vaenc(clip)
+        func onGPU(_ contender: Contender) -> Contender {
+            var result = contender
+            result.environment = [:]
+            result.fakedGPU = gpu
+            return result
+        }
+        let clip = try bench.raw(pixels, width: 1920, height: 1080, frames: 600)
         // Debian's free build of iHD has only the low-power entry point.
-        var theirs = try bench.ffmpeg(clip, options: lowPower ? ["-low_power", "1"] : [])
-        ours.environment = [:]
-        theirs.environment = [:]
-        ours.fakedGPU = gpu
-        theirs.fakedGPU = gpu
-        var programs = Programs(ours, theirs, frames: clip.frames)
+        let options = lowPower ? ["-low_power", "1"] : []
+        var programs = Programs(onGPU(try bench.vaenc(clip)), onGPU(try bench.ffmpeg(clip, options: options)), frames: clip.frames)
         programs.read = try bench.bareRead(clip)
+        programs.first = (onGPU(try bench.vaenc(clip, frames: 1)), onGPU(try bench.ffmpeg(clip, frames: 1, options: options)))
         return programs
     }
 

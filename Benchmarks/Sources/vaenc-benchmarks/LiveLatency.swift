@@ -67,7 +67,7 @@ enum LiveLatency {
             }
         }
         for (index, entry) in entries.enumerated() {
-            let name = "device of \(milliseconds) ms: latency above it, \(entry.name)"
+            let name = "\(milliseconds) ms, \(entry.name): latency above the device"
             if let failure = failures[index] {
                 report.fail(name, failure)
                 continue

@@ -34,7 +34,9 @@ struct Part {
             Part(
                 "startup", "Time for one frame, to the first packet and for a query, and the program's size",
                 title: "Start-up, medians of alternating runs", reporting: Startup.run),
-            Part("probe", "Time to query a device on faked kernels", title: "Time to query a device, medians of alternating runs", reporting: Startup.probe),
+            Part(
+                "probe", "Time to query a device on faked kernels", title: "Time to query a device, medians of alternating runs",
+                reporting: Startup.probe),
             Part("speed", "Speed of the reference driver, medians of five", Quality.speed),
             Part("quality", "Compression of the reference driver, QP 22/26/30/34/38, one GOP", Quality.run),
             Part("hevc", "HEVC of the reference driver, QP 22/26/30/34/38, one GOP", Quality.hevc),

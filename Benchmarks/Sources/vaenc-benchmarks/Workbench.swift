@@ -39,7 +39,8 @@ final class Workbench {
         Contender(
             name: "vaenc", program: Checkout.vaenc,
             arguments: ["encode"] + clip.vaenc + ["--device", NullDevice.node, "--codec", codec.rawValue] + Self.settings(bFrames: bFrames)
-                + (frames.map { ["--frames", "\($0)"] } ?? []) + options + (output ?? ["--format", "annexb", "-o", self.output("vaenc." + codec.format)]),
+                + (frames.map { ["--frames", "\($0)"] } ?? []) + options
+                + (output ?? ["--format", "annexb", "-o", self.output("vaenc." + codec.format)]),
             environment: try NullDevice.environment(bytes: bytes))
     }
 
