@@ -1,21 +1,22 @@
 import Glibc
 import TestOracles
 
-/// A temporary folder with clips and outputs, in memory if possible, and the contenders that encode the clips on the
+/// A temporary folder with clips and outputs, and the contenders that encode the clips on the
 /// null device.
 final class Workbench {
     let folder: String
     let rounds: Int
     private var gstreamerRuns: [StreamCodec: Bool] = [:]
 
-    /// Calls `body` with a workbench, and then removes its folder.
+    /// Calls `body` with a workbench in a folder of VAENC_BENCHMARK_FOLDER, and then removes the folder.
     static func with<R>(rounds: Int, _ body: (Workbench) throws -> R) throws -> R {
-        let shared = "/dev/shm"
-        guard unsafe access(shared, W_OK) == 0 else {
+        guard let root = unsafe getenv("VAENC_BENCHMARK_FOLDER") else {
             return try Files.withTemporaryFolder { try body(Workbench(folder: $0, rounds: rounds)) }
         }
-        var template = Array("\(shared)/vaenc-benchmarks-XXXXXX".utf8CString)
-        guard unsafe mkdtemp(&template) != nil else { throw Unmeasurable(description: "cannot make a folder in \(shared)") }
+        var template = Array("\(unsafe String(cString: root))/XXXXXX".utf8CString)
+        guard unsafe mkdtemp(&template) != nil else {
+            throw Unmeasurable(description: "cannot make a folder in \(unsafe String(cString: root))")
+        }
         let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         defer { _ = try? ProcessRunner.run("rm", ["-rf", folder]) }
         return try body(Workbench(folder: folder, rounds: rounds))
