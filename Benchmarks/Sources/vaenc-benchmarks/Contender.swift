@@ -10,6 +10,8 @@ struct Contender {
     var fakedGPU: String?
     /// The number of processes that run at once.
     var jobs = 1
+    /// The number of times that the program may run until it succeeds once.
+    var attempts = 1
 
     /// The same program on one CPU. The result excludes the cost of threads that run in parallel, which differs between
     /// machines.
@@ -25,6 +27,11 @@ struct Contender {
 
     /// Runs the program with /dev/null as stdout and returns what it used.
     func measure() throws -> Cost.Run {
+        for _ in 1..<attempts { if let run = try? measureOnce() { return run } }
+        return try measureOnce()
+    }
+
+    private func measureOnce() throws -> Cost.Run {
         try Files.withTemporaryFolder { folder in
             let path = folder + "/usage"
             _ = try run(try NullDevice.folder() + "/launch", ["\(jobs)", path, program] + arguments)
