@@ -137,7 +137,7 @@ final class PacedRun {
     private static func withCStrings<R>(_ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> R) -> R {
         // SAFETY: `defer` frees the copies only after `body` has returned.
         var copies = unsafe strings.map { unsafe strdup($0) } + [nil]
-        defer { unsafe copies.forEach { unsafe free($0) } }
+        defer { for index in 0..<strings.count { unsafe free(copies[index]) } }
         return unsafe copies.withUnsafeMutableBufferPointer { unsafe body($0.baseAddress!) }
     }
 }
