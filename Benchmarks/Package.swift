@@ -12,6 +12,6 @@ let package = Package(
         .target(
             name: "TestOracles", dependencies: ["CTestOracles", "BitstreamInspection"],
             swiftSettings: [.enableUpcomingFeature("InternalImportsByDefault")]),
-        .executableTarget(name: "vaenc-benchmarks", dependencies: ["TestOracles", "BitstreamInspection"]),
+        .executableTarget(name: "vaenc-benchmarks", dependencies: ["CTestOracles", "TestOracles", "BitstreamInspection"]),
     ]
 )

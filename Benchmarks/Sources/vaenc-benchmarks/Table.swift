@@ -18,7 +18,7 @@ struct Figure {
         self.atLeast = atLeast
     }
 
-    var holds: Bool { value <= atMost ?? .infinity && value >= atLeast ?? -.infinity }
+    var holds: Bool { atMost.map { value <= $0 } ?? true && atLeast.map { value >= $0 } ?? true }
 
     var line: String {
         let target =
@@ -38,6 +38,7 @@ func padded(_ text: String, _ width: Int, right: Bool = false) -> String {
 
 /// Returns the number with about three significant digits and without an exponent.
 func number(_ value: Double) -> String {
+    guard value.isFinite else { return "unknown" }
     let decimals = abs(value) >= 100 ? 0 : abs(value) >= 10 ? 1 : abs(value) >= 1 ? 2 : 3
     let scale = [1.0, 10, 100, 1000][decimals]
     let rounded = Int((abs(value) * scale).rounded())

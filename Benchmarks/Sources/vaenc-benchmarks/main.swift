@@ -1,38 +1,36 @@
 import Glibc
 import TestOracles
 
-let parts: [(name: String, title: String, run: () throws -> [Figure])] = [
-    ("host", "Host cost on the reference driver in null mode, 1000 frames, medians of five", HostCost.run),
-    ("coded", "Host cost by the size of coded pictures, reference driver in null mode, 500 frames, medians of five", HostCost.coded),
-    ("startup", "Time from start to first packet on the reference driver in null mode, medians of nine", HostCost.startup),
-    ("amd", "Host cost on AMD's driver over a faked kernel, 300 frames, medians of five", HostCost.amd),
-    ("probe", "Time to query a device, medians of fifteen", HostCost.probe),
-    ("speed", "Speed of the reference driver, medians of five", Quality.speed),
-    ("quality", "Compression of the reference driver, QP 22/26/30/34/38, one GOP", Quality.run),
-    ("hevc", "HEVC of the reference driver, QP 22/26/30/34/38, one GOP", Quality.hevc),
-    ("bframes", "B pictures of the reference driver, QP 22/26/30/34/38, one GOP, preset 4", Quality.pyramids),
-    ("rates", "Rate control over a minute at 640×360 on the reference driver, preset 7", Rates.run),
-    ("hevcrates", "Rate control of HEVC over 20 seconds, 500 kbit/s at 640×360 on the reference driver", Rates.hevc),
-    ("hard", "Rate control on fades, flashes, cuts and black at 320×180: the worst picture against x264's", HardContentFigures.run),
-    ("ratechange", "Changes of the bit rate while encoding, at 640×360 on the reference driver", RateChange.run),
-]
-let requested = CommandLine.arguments.dropFirst()
-if let unknown = requested.first(where: { name in !parts.contains { $0.name == name } }) {
-    print("no such part: \(unknown) (\(parts.map(\.name).joined(separator: ", ")))")
-    exit(64)
+/// Writes a message to stderr and ends the program.
+func stop(_ message: String, _ status: Int32) -> Never {
+    for byte in "benchmarks: \(message)\n".utf8 { _ = unsafe withUnsafePointer(to: byte) { unsafe write(2, $0, 1) } }
+    exit(status)
 }
-var missed = 0
-for part in parts where requested.isEmpty || requested.contains(part.name) {
-    print(part.title)
-    do {
-        for figure in try part.run() {
-            print(figure.line)
-            if !figure.holds { missed += 1 }
-        }
-    } catch {
-        print("  not measured: \(error)")
-        missed += 1
-    }
-    fflush(nil)
+
+let options: BenchmarkOptions
+do { options = try BenchmarkOptions(Array(CommandLine.arguments.dropFirst())) } catch { stop(error.description, 64) }
+if options.isCheck { exit(0) }
+if options.showsHelp {
+    print(BenchmarkOptions.help)
+    exit(0)
 }
-exit(missed == 0 ? 0 : 1)
+guard Files.exists(Checkout.vaenc) else { stop("there is no \(Checkout.vaenc): run make build-all, or set VAENC_BUILD", 69) }
+guard (try? ProcessRunner.run("ffmpeg", ["-version"]))?.status == 0 else {
+    stop("ffmpeg does not run: install it with scripts/install-packages.sh test", 69)
+}
+if options.isFirst {
+    // Children inherit the scheduling policy.
+    var priority = sched_param(sched_priority: 1)
+    guard unsafe sched_setscheduler(0, SCHED_RR, &priority) == 0 else { stop("--first needs root: \(unsafe String(cString: strerror(errno)))", 77) }
+}
+
+let report = Report()
+print(Report.conditions)
+for part in Part.all where options.parts.isEmpty || options.parts.contains(part.name) {
+    report.begin(part)
+    do { try part.run(options, report) } catch { report.fail(part.name, error) }
+}
+if let path = options.jsonPath {
+    do { try Files.write(Array(report.json.utf8), to: path) } catch { stop("\(error)", 73) }
+}
+exit(report.missed == 0 ? 0 : 1)
