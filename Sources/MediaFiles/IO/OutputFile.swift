@@ -191,7 +191,7 @@ final class OutputFile {
     /// Writes the bytes that are held back and then `bytes`, with one system call if possible.
     private func writeHeld(andThen bytes: UnsafeRawBufferPointer) throws {
         var done = 0
-        if isSeekable, !held.isEmpty, let base = unsafe bytes.baseAddress {
+        if isSeekable, !held.isEmpty, let base = bytes.baseAddress {
             // SAFETY: writev reads the bytes of both vectors, which are valid during the call.
             let count = unsafe held.withUnsafeMutableBytes { first in
                 let vectors = unsafe [
