@@ -23,10 +23,10 @@ struct BenchCharts {
     /// Speed, CPU time, time to the first packet and memory.
     var costs: [Chart] {
         [
-            bars("Speed", "frames/s, more is better", places: 1, \.fps),
-            bars("CPU time", "ms per frame, less is better", places: 2, \.cpuMsPerFrame),
-            bars("Time to the first packet", "ms from the start of the program, less is better", places: 0, \.firstPacketMs),
-            bars("Peak memory", "MiB, less is better", places: 1, \.peakMiB),
+            bars("Speed", "frames/s, higher is better", places: 1, \.fps),
+            bars("CPU time", "ms per frame, lower is better", places: 2, \.cpuMsPerFrame),
+            bars("Time to the first packet", "ms from the start of the program, lower is better", places: 0, \.firstPacketMs),
+            bars("Peak memory", "MiB, lower is better", places: 1, \.peakMiB),
         ]
     }
 
@@ -73,7 +73,7 @@ struct BenchCharts {
             )
         }.filter { !$0.points.isEmpty }
         guard !lines.isEmpty else { return nil }
-        let (left, top, right, bottom) = (52.0, 34.0, width - 12, 268.0)
+        let (left, top, right, bottom) = (60.0, 34.0, width - 12, 268.0)
         var drawing = SVGDrawing(width: width, height: bottom + 64)
         drawing.text(title, x: 0, y: 16, color: .style("ink"), isBold: true)
         let points = lines.flatMap(\.points)

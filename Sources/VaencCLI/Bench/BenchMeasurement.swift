@@ -14,7 +14,7 @@ struct BenchMeasurement {
     let outcome: BenchOutcome
 
     /// The number of frames of `--quick`, and the size to which it scales larger inputs.
-    static let (quickFrames, quickSize) = (40, VideoSize(width: 640, height: 360))
+    static let (quickFrames, quickSize) = (30, VideoSize(width: 640, height: 360))
 
     /// Measures everything, and gives the outcome the report after each run.
     ///

@@ -75,7 +75,7 @@ struct BenchPage {
         let verdict = BenchVerdict(clip, in: report).lines
         var text = "<section>\n<h2>\(Self.escaped(Self.facts(clip)))</h2>\n"
         if charts.summaries.isEmpty { return text + "<p>No run is finished.</p>\n</section>\n" }
-        text += "<ul class=\"verdict\">\n" + verdict.map { "<li>\(Self.escaped($0))</li>\n" }.joined() + "</ul>\n"
+        text += "<ul class=\"verdict\">\n" + verdict.map { "<li>\(Self.escaped($0.replacing(" %", with: "\u{A0}%")))</li>\n" }.joined() + "</ul>\n"
         text += "<h3>Speed and cost</h3>\n" + figures(charts.costs)
         let curves = charts.curves
         if !curves.isEmpty { text += "<h3>Quality over the bit rate</h3>\n" + figures(curves) }
@@ -95,7 +95,8 @@ struct BenchPage {
         text += "<p>Frame \(original.frame)\(isPart ? ", \(original.shown) samples in the middle" : "") of streams of nearly the same size. "
         text += "The QP of each encoder was chosen for this.</p>\n<div class=\"pictures\">\n"
         text += picture(original.png, original.shown, name: "Original", facts: "without loss")
-        for item in decoded {
+        let names = BenchSummary.all(of: clip.input, in: report).map(\.encoder)
+        for item in names.compactMap({ name in decoded.first { $0.encoder == name } }) {
             let psnr = item.psnr.wrapped.map { "PSNR \(decimal($0, 2)) dB" } ?? "equal"
             text += picture(
                 item.png, original.shown, name: item.encoder,

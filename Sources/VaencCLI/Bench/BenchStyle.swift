@@ -44,7 +44,7 @@ enum BenchStyle {
         .verdict { background: var(--panel); border: 1px solid var(--grid); border-radius: 8px; padding: 12px 16px 12px 2em; max-width: none; }
         .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 400px), 1fr)); gap: 24px 32px; }
         .charts svg { display: block; width: 100%; height: auto; max-width: 560px; }
-        .pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 320px), 1fr)); gap: 16px; }
+        .pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 440px), 1fr)); gap: 16px 24px; }
         figure { margin: 0; }
         figure img { display: block; width: 100%; height: auto; background: var(--panel); }
         figcaption { font-size: .9rem; padding-top: 4px; }
@@ -61,7 +61,14 @@ enum BenchStyle {
         .dot-software { background: var(--software); clip-path: polygon(50% 0, 100% 100%, 0 100%); border-radius: 0; }
         summary { cursor: pointer; font-weight: 600; margin: 20px 0 8px; }
         .method { color: var(--muted); font-size: .94rem; }
-        @media (max-width: 480px) { h1 { font-size: 1.35rem; } .facts { grid-template-columns: 1fr; } .facts dd { margin-bottom: 6px; } }
+        @media (max-width: 480px) {
+        h1 { font-size: 1.35rem; }
+        .facts { grid-template-columns: 1fr; }
+        .facts dd { margin-bottom: 6px; }
+        table { font-size: .84rem; }
+        th, td { padding: 5px 6px; }
+        thead th, tbody th, .name { white-space: normal; }
+        }
 
         """
 }

@@ -1,3 +1,4 @@
+import Vaenc
 import VideoBase
 
 /// The figures of one encoder for one clip, over all its QPs.
@@ -26,12 +27,14 @@ struct BenchSummary {
         peakMiB = Double(runs.map(\.peakKB).max() ?? 0) / 1024
     }
 
-    /// Returns the summaries of all encoders that have runs of a clip, in the order of the runs.
+    /// Returns the summaries of all encoders that have runs of a clip: those of H.264 first, each codec in the order of
+    /// the runs.
     static func all(of input: String, in report: BenchReport) -> [BenchSummary] {
-        report.encoders(of: input).compactMap { encoder in
+        let all = report.encoders(of: input).compactMap { encoder in
             let runs = report.runs.filter { $0.input == input && $0.encoder == encoder }.sorted { $0.qp < $1.qp }
             return runs.first.map { BenchSummary(runs, first: $0) }
         }
+        return VideoCodec.allCases.flatMap { codec in all.filter { $0.codec == codec.rawValue } }
     }
 
     /// Whether this is vaenc with a VA-API driver.

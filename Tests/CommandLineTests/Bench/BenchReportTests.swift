@@ -98,8 +98,8 @@ import Testing
         for image in images:
             assert image[:8] == b"\\x89PNG\\r\\n\\x1a\\n" and struct.unpack(">II", image[16:24]) == (96, 64)
         captions = [words(n) for n in all("figcaption")]
-        for caption, picture in zip(captions[1:], report["pictures"]):
-            assert caption.startswith(picture["encoder"]) and "QP %d," % picture["qp"] in caption, caption
+        for picture in report["pictures"]:
+            assert [c for c in captions if c.startswith("%s QP %d," % (picture["encoder"], picture["qp"]))], captions
 
         # Each run is a point in the charts of PSNR and SSIM.
         points = [n for n in all("title", svg) if " at QP " in words(n)]
@@ -175,8 +175,8 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let line = ["testsrc:1280x720@25:60", "--quick", "--qp", "45", "--preset", "fast", "--device", "software", "--no-ffmpeg", "--json"]
             let clip = JSONValue(try bench(line, in: folder).output)?["clips"]?.array.first
-            #expect(clip?["width"]?.int == 640 && clip?["height"]?.int == 360 && clip?["frames"]?.int == 40)
-            #expect(clip?["input"]?.string?.hasSuffix(" at 640x360") == true || clip?["input"]?.string?.hasSuffix(" at 640×360") == true)
+            #expect(clip?["width"]?.int == 640 && clip?["height"]?.int == 360 && clip?["frames"]?.int == 30)
+            #expect(clip?["input"]?.string?.hasSuffix(" at 640×360") == true)
             let own = JSONValue(try bench(line + ["--frames", "3", "--size", "96x64"], in: folder).output)?["clips"]?.array.first
             #expect(own?["width"]?.int == 96 && own?["frames"]?.int == 3)
         }
