@@ -40,8 +40,10 @@ struct BenchClip: Sendable {
         let source = try Self.open(input, frames: frames, size: size, fitting: limit)
         defer { source.close() }
         let visible = source.info.size
+        // The rate of a test pattern may be a fraction.
+        let lastName = input.hasPrefix("testsrc:") ? nil : input.split(separator: "/").last.map(String.init)
         name =
-            FileName.printable(input.split(separator: "/").last.map(String.init) ?? input)
+            FileName.printable(lastName ?? input)
             + (visible == source.info.nativeSize ? "" : " at \(visible)")
         path = resources.clip
         self.size = VideoSize(width: visible.width & ~1, height: visible.height & ~1)

@@ -9,11 +9,11 @@ enum BenchPictures {
     static let largest = VideoSize(width: 640, height: 360)
 
     /// Returns the size that all streams should have: that of libx264, or else of the first encoder, at the second
-    /// highest QP. Differences are visible at that quality. Returns nil without runs.
+    /// highest QP of three or more. Differences are visible at that quality. Returns nil without runs.
     static func target(_ runs: [BenchReport.Run]) -> Int? {
         guard let anchor = runs.contains(where: { $0.encoder == "libx264" }) ? "libx264" : runs.first?.encoder else { return nil }
         let sizes = runs.filter { $0.encoder == anchor }.sorted { $0.qp > $1.qp }.map(\.bytes)
-        return sizes.dropFirst().first ?? sizes.first
+        return sizes.count > 2 ? sizes[1] : sizes.first
     }
 
     /// Returns the QP, 1 to 51, at which an encoder's stream probably has a size.

@@ -63,18 +63,19 @@ struct PlotRange {
         (self.origin, self.length) = (origin, length)
     }
 
-    /// Chooses a logarithmic scale that contains all values, with marks at 1, 2 and 5 times powers of ten, or at powers
-    /// of ten for a wide scale. Values that are not positive are ignored.
+    /// Chooses a logarithmic scale that contains all values, with marks at powers of ten, and between them unless the
+    /// scale is wide. Values that are not positive are ignored.
     init(logarithmic values: [Double], origin: Double, length: Double) {
         let finite = values.filter { $0.isFinite && $0 > 1e-300 }
         let (least, most) = (finite.min() ?? 1, finite.max() ?? 10)
         low = least / 1.15
         high = max(most * 1.15, low * 1.5)
         let decades = Int(logarithm10(low).rounded(.down))...Int(logarithm10(high).rounded(.up))
-        let factors = high / low > 300 ? [1.0] : [1, 2, 5]
+        let ratio = high / low
+        let factors = ratio > 300 ? [1.0] : ratio > 8 ? [1, 2, 5] : [1, 1.5, 2, 3, 4, 5, 7]
         let (bottom, top) = (low, high)
         marks = decades.flatMap { power in factors.map { $0 * exponential10(Double(power)) } }.filter { $0 >= bottom && $0 <= top }
-        places = low < 1 ? 2 : 0
+        places = low < 1 ? 2 : low < 10 ? 1 : 0
         isLogarithmic = true
         (self.origin, self.length) = (origin, length)
     }
