@@ -38,7 +38,7 @@ extension BenchPage {
         <h2>How this was measured</h2>
         <ul>
         <li>Every encoder gets the same raw NV12 frames and runs in a separate process. The speed and the time to the first packet \
-        include the start of the program.</li>
+        include the start of the program. Other programs that run at the same time change them, most of all in short runs.</li>
         <li>Speed, CPU time and time to the first packet are averages over all QPs. The memory is the largest peak.</li>
         <li>PSNR and SSIM are those of the luma samples of the decoded pictures, over all frames.</li>
         <li>The BD-rate is the average difference in bits over the range of quality that both curves have. It needs four QPs.</li>

@@ -92,7 +92,8 @@ struct BenchPage {
         guard let original = report.originals.first(where: { $0.input == clip.input }), !decoded.isEmpty else { return "" }
         let isPart = original.shown != VideoSize(width: clip.width, height: clip.height)
         var text = "<h3>Pictures at the same number of bits</h3>\n"
-        text += "<p>Frame \(original.frame)\(isPart ? ", \(original.shown) samples in the middle" : "") of streams of nearly the same size. "
+        text += "<p>Frame \(original.frame) of streams of nearly the same size. "
+        if isPart { text += "Shown are \(original.shown) samples in the middle. " }
         text += "The QP of each encoder was chosen for this.</p>\n<div class=\"pictures\">\n"
         text += picture(original.png, original.shown, name: "Original", facts: "without loss")
         let names = BenchSummary.all(of: clip.input, in: report).map(\.encoder)
