@@ -41,7 +41,7 @@ public final class StillPicture {
     /// - Throws: `unavailable` if libavcodec is missing, `inputOutput`. No file is written then.
     public func write(_ picture: some PixelBuffer, color: ColorDescription) throws -> Int {
         do {
-            let bytes = try encode(picture, color)
+            let bytes = try Self.bytes(of: picture, format: format, color: color)
             try file.write(bytes.span)
             try file.commit()
             return bytes.count
@@ -51,7 +51,10 @@ public final class StillPicture {
         }
     }
 
-    private func encode(_ picture: some PixelBuffer, _ color: ColorDescription) throws -> [UInt8] {
+    /// Encodes a picture, which `color` describes, and returns the bytes of its file.
+    ///
+    /// - Throws: `unavailable` if libavcodec is missing or memory is exhausted.
+    package static func bytes(of picture: some PixelBuffer, format: Format, color: ColorDescription) throws -> [UInt8] {
         // SAFETY: everything that is created here is freed here. The planes outlive the calls that read them.
         let av = unsafe try LibAV.load([.codec, .scale])
         guard let codec = unsafe av.pointee.avcodec_find_encoder_by_name!(format.codec) else {

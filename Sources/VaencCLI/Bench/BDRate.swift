@@ -1,14 +1,16 @@
-/// The Bjøntegaard delta of the bit rate: the percentage of additional bits that one curve needs for the same PSNR.
+/// The Bjøntegaard delta of the bit rate: the percentage of additional bits that one curve needs for the same
+/// quality.
 enum BDRate {
     struct Point {
         var bitrate: Double
-        var psnr: Double
+        /// The quality in decibels: the PSNR, or -10 log10(1 - SSIM).
+        var quality: Double
     }
 
     /// Returns the difference in percent. Positive values mean that `curve` needs more bits than `anchor`.
     ///
-    /// Treats the logarithm of the rate as a function of PSNR, interpolates it with monotone piecewise cubics
-    /// (Fritsch–Carlson), and integrates over the PSNR range that both curves have.
+    /// Treats the logarithm of the rate as a function of the quality, interpolates it with monotone piecewise cubics
+    /// (Fritsch–Carlson), and integrates over the range that both curves have.
     ///
     /// - Returns: The difference, or nil if a curve has fewer than four distinct points or the curves have no common
     ///   range.
@@ -29,9 +31,9 @@ enum BDRate {
         var high: Double { x[x.count - 1] }
 
         init?(_ points: [Point]) {
-            let sorted = points.filter { $0.bitrate > 0 && $0.psnr.isFinite }.sorted { $0.psnr < $1.psnr }
-            guard sorted.count >= 4, zip(sorted, sorted.dropFirst()).allSatisfy({ $0.psnr < $1.psnr }) else { return nil }
-            x = sorted.map(\.psnr)
+            let sorted = points.filter { $0.bitrate > 0 && $0.quality.isFinite }.sorted { $0.quality < $1.quality }
+            guard sorted.count >= 4, zip(sorted, sorted.dropFirst()).allSatisfy({ $0.quality < $1.quality }) else { return nil }
+            x = sorted.map(\.quality)
             y = sorted.map { logarithm10($0.bitrate) }
             let count = x.count
             let widths = (0..<count - 1).map { [x] in x[$0 + 1] - x[$0] }

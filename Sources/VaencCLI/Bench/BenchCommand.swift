@@ -1,4 +1,5 @@
 import ArgumentParser
+import FoundationEssentials
 import MediaFiles
 import Vaenc
 
@@ -8,7 +9,10 @@ struct BenchCommand: ParsableCommand, InterruptibleCommand {
         abstract: "Compare the device's encoders with libx264 and libx265, and with FFmpeg on the same driver.",
         discussion: """
             Every encoder gets the same raw NV12 frames and runs in a separate process. The quality is measured on the \
-            decoded output. Without inputs, vaenc uses its test pattern; the results of real clips are more meaningful.
+            decoded output. Without inputs, vaenc uses its test pattern; the results of real clips are more meaningful. \
+            Ctrl-C ends the benchmark with a report of the finished runs.
+
+              vaenc bench clip.mp4 --quick --html report.html
             """)
 
     @Argument(help: "Inputs: files that libavformat reads, Y4M, or testsrc:WxH@FPS:FRAMES.")
@@ -23,14 +27,32 @@ struct BenchCommand: ParsableCommand, InterruptibleCommand {
     var preset: String?
 
     @Option(
-        help: ArgumentHelp("Maximum number of frames of each input, \(OptionRange.benchFrames.words).", valueName: "N"))
-    var frames = 120
+        help: ArgumentHelp(
+            "Maximum number of frames of each input, \(OptionRange.benchFrames.words) (default 120).", valueName: "N"))
+    var frames: Int?
 
     @Option(help: ArgumentHelp("Scale the inputs to this size; both numbers must be even.", valueName: "WxH"))
     var size: String?
 
+    @Flag(
+        help: ArgumentHelp(
+            "Take less than a minute: the first \(BenchMeasurement.quickFrames) frames, scaled down to about "
+                + "\(BenchMeasurement.quickSize) if they are larger. --frames and --size override this."))
+    var quick = false
+
     @Flag(help: "Leave out FFmpeg.")
     var noFfmpeg = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Write a report with charts, tables and pictures as one HTML file that needs no other file.", valueName: "FILE.html"))
+    var html: String?
+
+    @Option(help: ArgumentHelp("Draw the charts into an SVG file.", valueName: "FILE.svg"))
+    var svg: String?
+
+    @Flag(help: "Replace existing files.")
+    var overwrite = false
 
     @Option(help: .hidden) var plot: String?
 
@@ -47,59 +69,40 @@ struct BenchCommand: ParsableCommand, InterruptibleCommand {
         guard !qps.isEmpty, Set(qps).count == qps.count else {
             throw VaencError.usage("--qp \(qp) is empty or names a QP twice", remedy: "write it as 22,27,32,37")
         }
-        try OptionValue.check("--frames", value: frames, in: OptionRange.benchFrames)
+        if let frames { try OptionValue.check("--frames", value: frames, in: OptionRange.benchFrames) }
         let preset = try self.preset.map(OptionValue.preset)
         let outputSize = try size.map { try SourceOptions.size("--size", $0) }
         let selection = try device.selection()
+        let outputs = BenchOutputs(json: json, html: html, svg: svg, overwrite: overwrite)
+        try outputs.check(inputs)
         let interruption = Interruption()
         let resources = try BenchResources()
         defer { resources.remove() }
-        interruption.whenFirst { resources.interrupt() }
+        let progress = BenchProgress()
+        let outcome = BenchOutcome(outputs, progress: progress)
+        interruption.whenFirst { resources.interrupt { outcome.writeInterrupted() } }
         interruption.watch()
-        let report = try measure(qps, outputSize: outputSize, preset: preset, selection: selection, resources: resources)
-        if !json { for note in report.notices { Terminal.note(note) } }
-        try Terminal.report(json ? try JSON.text(report) + "\n" : Terminal.visible(BenchTable.text(report), keepsLines: true), to: 1)
-    }
-
-    private func measure(
-        _ qps: [Int], outputSize: VideoSize?, preset: Int?, selection: DeviceSelector, resources: BenchResources
-    ) throws -> BenchReport {
-        var progress = BenchProgress()
-        progress.step("looking for encoders")
         defer { progress.finish() }
-        let contenders = try Contenders(
-            selection: selection, requireHardware: device.requireHardware, preset: preset, withFFmpeg: !noFfmpeg, resources: resources)
-        defer { contenders.stop() }
-
-        var report = BenchReport(device: contenders.deviceName)
-        let inputs = inputs.isEmpty ? ["testsrc:1280x720@30:\(frames)"] : inputs
-        progress.total = inputs.count * contenders.all.count * qps.count
-        for input in inputs {
-            progress.step("reading \(input)")
-            let clip = try BenchClip(input, frames: frames, size: outputSize, resources: resources)
-            for contender in contenders.all {
-                for qp in qps {
-                    progress.run(contender.encoder, input: clip.name, qp: qp)
-                    report.runs.append(try clip.run(contender, qp: qp))
-                }
-            }
-            report.bdRate += differences(report.runs.filter { $0.input == clip.name }, clip: clip.name, contenders: contenders)
-        }
-        report.notices = contenders.notes
-        return report
+        progress.start()
+        let measurement = BenchMeasurement(
+            qps: qps, size: outputSize, frames: frames ?? (quick ? BenchMeasurement.quickFrames : 120), isQuick: quick,
+            wantsPictures: html != nil, resources: resources, progress: progress, outcome: outcome)
+        try measure(measurement, preset: preset, selection: selection)
+        try outcome.write()
     }
 
-    /// Returns the BD-rate of each contender against x264, the usual anchor.
-    private func differences(_ runs: [BenchReport.Run], clip: String, contenders: Contenders) -> [BenchReport.Difference] {
-        func curve(_ encoder: String) -> [BDRate.Point] {
-            runs.filter { $0.encoder == encoder }.compactMap { run in
-                run.psnr.wrapped.map { BDRate.Point(bitrate: Double(run.bytes), psnr: $0) }
-            }
-        }
-        let anchor = curve("libx264")
-        guard anchor.count >= 4 else { return [] }
-        return contenders.all.map(\.encoder).filter { $0 != "libx264" }.map {
-            .init(input: clip, of: $0, against: "libx264", percent: Nullable(BDRate.percent(of: curve($0), against: anchor).map(rounded)))
-        }
+    private func measure(_ measurement: BenchMeasurement, preset: Int?, selection: DeviceSelector) throws {
+        let date = Date.now.formatted(.iso8601)
+        measurement.progress.step("looking for encoders")
+        let contenders = try Contenders(
+            selection: selection, requireHardware: device.requireHardware, preset: preset, withFFmpeg: !noFfmpeg,
+            resources: measurement.resources)
+        defer { contenders.stop() }
+        var report = BenchReport(
+            device: contenders.deviceName, deviceKind: contenders.deviceKind.rawValue, devicePath: Nullable(contenders.devicePath), date: date,
+            machine: .current, qps: measurement.qps, preset: Nullable(preset), quick: quick, notices: contenders.notes)
+        let inputs = inputs.isEmpty ? ["testsrc:1280x720@30:\(measurement.frames)"] : inputs
+        try measurement.run(inputs, contenders.all, into: &report)
+        measurement.outcome.update(report)
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import MediaFiles
 import Synchronization
 import Vaenc
 
@@ -74,13 +75,15 @@ final class BenchResources: Sendable {
     func remove() { children.withLock { removeAll(&$0) } }
 
     /// Does the same as `remove` for a signal, and ends the program.
-    func interrupt() {
+    ///
+    /// - Parameter report: Reports what is finished, and returns the line to print and the exit status; nil if nothing
+    ///   is finished.
+    func interrupt(_ report: () -> (line: String?, status: Int32)?) {
         children.withLock { children in
             removeAll(&children)
-            // The line of the progress is incomplete.
-            if Terminal.isInteractive { Terminal.write("\n", to: STDERR_FILENO) }
-            Terminal.note("interrupted: the benchmark has no result, and its temporary files were removed")
-            _exit(130)
+            let (line, status) = report() ?? ("interrupted: the benchmark has no result, and its temporary files were removed", 130)
+            if let line { Terminal.note(line) }
+            UnfinishedFiles.remove { _ in _exit(status) }
         }
     }
 

@@ -18,6 +18,9 @@ final class Contenders {
     /// The encoders that were left out, with the reason.
     private(set) var notes: [String] = []
     private(set) var deviceName = ""
+    private(set) var deviceKind = DeviceKind.software
+    /// The path of the render node; nil if there is none.
+    private(set) var devicePath: String?
     private var server: pid_t?
     /// The read end of the server's output. It stays open: the server exits if it cannot write its whole line.
     private var serverOutput: Int32?
@@ -31,7 +34,7 @@ final class Contenders {
         let session = try CompressionSession(configuration: probe, device: selection, requireHardware: requireHardware) { _ in }
         let description = try session.encoderDescription
         session.invalidate()
-        deviceName = description.driver
+        (deviceName, deviceKind, devicePath) = (description.driver, description.kind, description.path)
         let program = Self.program
         let presetArguments = preset.map { ["--preset", String($0)] } ?? []
         if description.kind != .software {

@@ -16,17 +16,17 @@ struct StreamPlot {
     private let right: Double
     private let step: Double
 
-    private static func color(_ type: InspectReport.PictureType) -> String {
+    private static func color(_ type: InspectReport.PictureType) -> SVGDrawing.Paint {
         switch type {
         case .i: "#b2182b"
         case .p: "#2166ac"
         case .b: "#92c5de"
         }
     }
-    private static let qpColor = "#333333"
-    private static let bufferColor = "#1b7837"
-    private static let axisColor = "#888888"
-    private static let gridColor = "#e4e4e4"
+    private static let qpColor: SVGDrawing.Paint = "#333333"
+    private static let bufferColor: SVGDrawing.Paint = "#1b7837"
+    private static let axisColor: SVGDrawing.Paint = "#888888"
+    private static let gridColor: SVGDrawing.Paint = "#e4e4e4"
 
     /// Draws the plot.
     ///

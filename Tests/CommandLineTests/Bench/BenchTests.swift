@@ -28,16 +28,16 @@ import Testing
     }
 
     /// A signal ends the benchmark and its encoders, and removes its files and its X server, at every moment: after
-    /// some seconds, or at a line of the progress. Run 5 is that of FFmpeg.
+    /// some seconds, or at a line of the progress. Run 3 is that of FFmpeg. The finished runs are reported.
     @Test(arguments: [
-        ("INT", "0"), ("INT", "0.03"), ("INT", "0.2"), ("INT", "run 1 of"), ("INT", "run 2 of"), ("INT", "run 5 of"), ("TERM", "run 1 of"),
-        ("HUP", "run 5 of"),
+        ("INT", "0"), ("INT", "0.03"), ("INT", "0.2"), ("INT", "run 1 of"), ("INT", "run 2 of"), ("INT", "run 3 of"), ("TERM", "run 1 of"),
+        ("HUP", "run 3 of"),
     ])
     func signalLeavesNothing(signal: String, moment: String) throws {
         try Files.withTemporaryFolder { folder in
             let script = """
                 mkdir -p tmp
-                env -u DISPLAY --default-signal=HUP,INT TMPDIR="$PWD/tmp" "$0" bench testsrc:$4@25:$3 --frames $3 --qp 10,20 --device reference 2> log &
+                env -u DISPLAY --default-signal=HUP,INT TMPDIR="$PWD/tmp" "$0" bench testsrc:$4@25:$3 --frames $3 --qp 10,20 --device reference --json > report 2> log &
                 pid=$!
                 case $2 in
                     run*) until grep -q "$2" log; do kill -0 $pid || exit 1; sleep 0.02; done;;
@@ -64,9 +64,12 @@ import Testing
             }
             let log = String(decoding: try Files.read(folder + "/log"), as: UTF8.self)
             #expect(result.output == "status 130\n", "\(result.output) \(result.errors) \(log)")
-            #expect(
-                log.split(separator: "\n").last == "vaenc: interrupted: the benchmark has no result, and its temporary files were removed",
-                "\(log)")
+            let report = String(decoding: try Files.read(folder + "/report"), as: UTF8.self)
+            let runs = JSONValue(report)?["runs"]?.array.count ?? 0
+            let what = runs == 0 ? "the benchmark has no result, and its" : "the report has \(runs) of 12 runs, and the"
+            #expect(log.split(separator: "\n").last == "vaenc: interrupted: \(what) temporary files were removed", "\(log)")
+            #expect(report.isEmpty == (runs == 0) && (runs > 0 || !["run 2 of", "run 3 of"].contains(moment)), "\(log)")
+            if runs > 0 { #expect(JSONValue(report)?["interrupted"]?.bool == true) }
         }
     }
 }
