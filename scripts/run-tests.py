@@ -81,6 +81,8 @@ class LoadedPrograms:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="vaenc-programs-"))
 
     def start(self):
+        # vaenc records trials of drivers there. The user's folder stays as it is.
+        os.environ["XDG_CACHE_HOME"] = str(self.folder / "cache")
         sources = ROOT / "Tests/LoadedPrograms"
         library, client = self.folder / "server.so", self.folder / "client"
         try:
