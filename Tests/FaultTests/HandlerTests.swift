@@ -87,7 +87,7 @@ import VideoBase
             guard let session else { return }
             // The device has room for one picture, and three more are submitted.
             let pipeline = session.state.wait { $0.pipeline }
-            pipeline.state.wait { $0.idleBuffers.isEmpty ? () : nil }
+            while pipeline.state.withLock({ $0.hasIdleBuffer }) { usleep(1000) }
             session.close()
             state.withLock { $0.hasEnded = true }
         }

@@ -38,7 +38,10 @@ struct PipelineState {
     /// Whether pictures are no longer submitted.
     private var hasEnded: Bool { submissionFailed || outputFailed || isClosed || failure != nil }
 
-    private var hasBuffer: Bool { !idleBuffers.isEmpty && (inFlight == 0 || !isSerial) }
+    /// Whether a coded buffer is not in use.
+    var hasIdleBuffer: Bool { !idleBuffers.isEmpty }
+
+    private var hasBuffer: Bool { hasIdleBuffer && (inFlight == 0 || !isSerial) }
 
     /// Whether a picture can be submitted and no thread is about to do it.
     private var canStart: Bool { !isSubmitting && !hasEnded && !queue.isEmpty && hasBuffer }
