@@ -1,3 +1,4 @@
+import Glibc
 import H264Syntax
 import NALUnits
 import ReferenceDisplay
@@ -293,7 +294,7 @@ final class Received: Sendable {
         }
         // The completer submits them while no frame can be added.
         let pipeline = try #require(supervisor.state.withLock { $0.pipeline })
-        pipeline.state.wait { $0.inFlight > 0 ? () : nil }
+        while pipeline.state.withLock({ $0.inFlight == 0 }) { usleep(1000) }
         try give(3..<5)
         handler.withLock { $0.isHeld = false }
         #expect(pending.wait { $0 } == 2)

@@ -13,7 +13,7 @@ struct PipelineState {
     /// Whether a picture is submitted only after all pictures before it were read.
     private let isSerial: Bool
     /// The number of pictures submitted and not read yet.
-    private var inFlight = 0
+    private(set) var inFlight = 0
     /// The number of submitted pictures whose finishing job has not ended.
     private var finishing = 0
     /// Whether a thread waits for the device.
