@@ -81,8 +81,10 @@ package final class HardwareEncoder: VideoEncoder {
     package var inputSurfaces: InputSurfaces {
         get throws {
             let supervisor = try supervisor()
-            let (display, count) = supervisor.state.withLock { ($0.display, $0.pool?.surfaces.count ?? 0) }
-            return InputSurfaces(display: display, count: count, size: settings.grid.coded, visible: settings.inputSize, format: settings.pixelFormat)
+            let (display, surfaces) = supervisor.state.withLock { ($0.display, $0.pool?.surfaces ?? []) }
+            return InputSurfaces(
+                display: display, count: surfaces.count, size: settings.grid.coded, visible: settings.inputSize, format: settings.pixelFormat,
+                isSlowToRead: surfaces.first.map { $0.isDrawnDirectly && !$0.isInUserMemory } ?? false)
         }
     }
 

@@ -163,10 +163,10 @@ package final class LaneExecutor: Sendable {
         if isReady, isAwaited || !looksForJobs { state.wakeOne() }
     }
 
-    /// Whether the calling thread takes another job after the current one.
+    /// Whether the calling thread takes another job soon, after the current one. Foreign code may take long.
     private var looksForJobs: Bool {
         guard let context = WorkerContext.current, context.executor === self else { return false }
-        return !context.isAbandoned.load(ordering: .acquiring)
+        return !context.runsForeignCode && !context.isAbandoned.load(ordering: .acquiring)
     }
 
     /// Closes a lane: no more jobs may be added to it. Waits for the lane's jobs, except on a thread of this executor.

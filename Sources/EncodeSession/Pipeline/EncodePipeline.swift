@@ -141,7 +141,16 @@ final class EncodePipeline: Sendable {
     }
 
     /// Accepts no more frames and reports nothing any more. Does not block.
-    func stopAccepting() { state.withLock { $0.isClosed = true } }
+    func stopAccepting() {
+        state.withLock { $0.isClosed = true }
+        discardQueue()
+    }
+
+    /// Releases the pictures that will not be submitted.
+    private func discardQueue() {
+        let discarded = state.withLock { $0.takeDiscarded() }
+        _ = consume discarded
+    }
 
     /// Ends the pipeline. Blocks until the device has finished its work. Nothing is reported afterwards.
     func close() {
@@ -177,7 +186,9 @@ final class EncodePipeline: Sendable {
 
     /// Ends the pipeline with an error. Pictures submitted before are still delivered, then the error is reported once.
     func fail(_ error: any Error) {
-        guard state.withLock({ $0.fail(error) }) else { return }
+        let isFirst = state.withLock { $0.fail(error) }
+        discardQueue()
+        guard isFirst else { return }
         submitting.async {
             self.finishing.async {
                 if self.state.withLock({ $0.isClosed }) { return }

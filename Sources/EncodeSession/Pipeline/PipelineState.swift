@@ -58,6 +58,14 @@ struct PipelineState {
         if isClosed { throw EncodePipeline.closed }
     }
 
+    /// Removes the pictures that will not be submitted because the pipeline has ended. Release them outside of the
+    /// monitor: that may map surfaces.
+    mutating func takeDiscarded() -> [PictureJob] {
+        guard hasEnded else { return [] }
+        defer { queue = [] }
+        return queue
+    }
+
     // MARK: The caller
 
     /// Returns nil while the caller must wait. A caller that has waited continues only when the queue is empty, so that

@@ -38,9 +38,12 @@ enum EdgePadding {
             }
         }
         guard rows < toRows else { return }
-        let last = unsafe base + (rows - 1) * pitch
-        for row in rows..<toRows {
-            unsafe (base + row * pitch).copyMemory(from: last, byteCount: max(columns, toColumns) * element)
+        let count = max(columns, toColumns) * element
+        // The memory may be slow to read, so it is read once.
+        unsafe withUnsafeTemporaryAllocation(byteCount: count, alignment: 16) { last in
+            guard let copy = last.baseAddress else { return }
+            unsafe copy.copyMemory(from: base + (rows - 1) * pitch, byteCount: count)
+            for row in rows..<toRows { unsafe (base + row * pitch).copyMemory(from: copy, byteCount: count) }
         }
     }
 }

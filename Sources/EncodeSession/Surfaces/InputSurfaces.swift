@@ -12,6 +12,8 @@ package struct InputSurfaces: Sendable {
     /// The size of the visible part.
     package var visible: VideoSize
     package var format: PixelFormat
+    /// Whether the program writes them quickly but reads them slowly.
+    package var isSlowToRead = false
 
     /// Whether several encoders on the display can read one surface.
     package var canBeShared: Bool { !DriverQuirk.oneResultForEachSurface.affects(display.vendor) }

@@ -23,7 +23,7 @@ import NALUnits
         unsafe context = vaenc_avio_writer(av, Int32(OutputFile.holdLimit), opaque, writeBytes, file.isSeekable ? seekTo : nil)
         guard let context = unsafe context else { return nil }
         // Without a copy into libavformat's buffer: `OutputFile` holds back small writes.
-        if isSeekable { unsafe context.pointee.direct = 1 }
+        if isSeekable, !isImmediate { unsafe context.pointee.direct = 1 }
     }
 
     deinit { unsafe vaenc_avio_free(av, context) }

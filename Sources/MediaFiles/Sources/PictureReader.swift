@@ -62,7 +62,7 @@ final class PictureReader {
             for plane in 0..<count { unsafe appendRows(&rows, planes, plane: plane) }
         }
         let bytes = unsafe try reader.read(into: &rows, byteCount: frameBytes)
-        unsafe vectors.keep(rows, key)
+        if bytes == frameBytes { unsafe vectors.keep(rows, key) }
         return bytes
     }
 

@@ -14,6 +14,14 @@ package enum Environment {
         return unsafe String(cString: text)
     }
 
+    /// All variables as `NAME=value`.
+    package static var all: [String] {
+        // SAFETY: The strings are copied immediately, and the lists that `with` installs are never freed.
+        unsafe VariableList.strings(of: VariableList.environ?.pointee).compactMap { address in
+            unsafe UnsafePointer<CChar>(bitPattern: address).map { unsafe String(cString: $0) }
+        }
+    }
+
     /// Runs `body` while the whole process sees these variables; a nil value removes a variable.
     ///
     /// Other threads, also those of libraries, may read the environment meanwhile. `setenv` would be unsafe for their

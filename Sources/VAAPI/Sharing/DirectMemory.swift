@@ -2,8 +2,10 @@ internal import VideoBase
 
 /// The memory of a surface in which the program draws without a call of the driver.
 protocol DirectMemory: AnyObject, Sendable {
-    /// Prepares the memory for writes of the program.
-    func beginDrawing()
+    /// Prepares the memory for writes of the program. Waits for the device if it still uses the memory.
+    ///
+    /// - Throws: A `VAError` of status `.timedOut` if the device hangs.
+    func beginDrawing(on display: Display, surface: String) throws
 
     /// Makes the writes of the program visible to the device.
     func endDrawing()

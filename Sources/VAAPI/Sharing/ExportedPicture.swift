@@ -44,7 +44,23 @@ package import VideoBase
         for index in byteCounts.indices { unsafe munmap(bases[index], byteCounts[index]) }
     }
 
-    func beginDrawing() { synchronize(Self.syncWrite) }
+    func beginDrawing(on display: Display, surface: String) throws {
+        func timedOut() -> VAError {
+            VAError(call: "poll", status: .timedOut, object: surface, remedy: Surface.hangRemedy, category: .deviceFailed)
+        }
+        if display.watch.isHung { throw timedOut() }
+        // The ioctl below waits without a time limit. A DMA-BUF is writable when the device has finished with it.
+        for object in picture.objects {
+            var file = pollfd(fd: object.descriptor, events: Int16(POLLOUT), revents: 0)
+            while true {
+                let count = unsafe poll(&file, 1, CInt(clamping: display.watch.limitNanoseconds / 1_000_000))
+                if count > 0 { break }
+                if count == 0 { throw timedOut() }
+                if errno != EINTR { break }
+            }
+        }
+        synchronize(Self.syncWrite)
+    }
 
     func endDrawing() { synchronize(Self.syncWrite | Self.syncEnd) }
 

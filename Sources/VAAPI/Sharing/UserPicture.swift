@@ -56,7 +56,7 @@ package import VideoBase
         return unsafe base + Int(offset)
     }
 
-    func beginDrawing() {}
+    func beginDrawing(on display: Display, surface: String) {}
 
     func endDrawing() {}
 

@@ -21,6 +21,8 @@ struct SurfaceSharing {
         for index in running {
             guard let own = surfaces[index], own.format == format else { continue }
             let served = running.filter { surfaces[$0].map(own.serve) ?? false }
+            // The other sessions would copy from the lent surface.
+            if own.isSlowToRead, served.count < running.count { continue }
             if served.count > max(readers.count, 1) { (lender, readers) = (index, Set(served)) }
         }
     }

@@ -111,7 +111,7 @@ public enum DriverTrials {
     /// Runs a trial, unless it has succeeded before.
     private static func prove(_ what: [String], _ kind: DeviceKind, _ path: String?) throws {
         if state.withLock({ $0.proved.contains(what) }) { return }
-        let record = state.withLock { $0.isServing } ? nil : TrialRecord(what, kind)
+        let record = state.withLock { $0.isServing } ? nil : TrialRecord(what, kind, path)
         if let record, record.isValid {
             _ = state.withLock { $0.proved.insert(what) }
             return

@@ -49,7 +49,7 @@ import Testing
     @Test(arguments: ["/proc/none", "relative", "/dev/null"])
     func foldersThatCannotBeWritten(_ cache: String) throws {
         try Files.withTemporaryFolder { folder in
-            let variables = ["XDG_CACHE_HOME": cache, "HOME": "/proc/none"]
+            let variables: [String: String?] = ["XDG_CACHE_HOME": cache, "HOME": "/proc/none"]
             #expect(try encode(folder, variables) > 10)
             #expect(try encode(folder, variables) > 10)
         }
