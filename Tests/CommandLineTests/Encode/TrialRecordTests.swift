@@ -50,8 +50,10 @@ import Testing
     func foldersThatCannotBeWritten(_ cache: String) throws {
         try Files.withTemporaryFolder { folder in
             let variables: [String: String?] = ["XDG_CACHE_HOME": cache, "HOME": "/proc/none"]
-            #expect(try encode(folder, variables) > 10)
-            #expect(try encode(folder, variables) > 10)
+            for _ in 0..<2 {
+                let encoded = try encode(folder, variables)
+                #expect(encoded > 10)
+            }
         }
     }
 }
