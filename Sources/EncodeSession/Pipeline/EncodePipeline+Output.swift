@@ -14,7 +14,7 @@ extension EncodePipeline {
         while true {
             let (next, wakes) = state.withLockWithoutNotifying { ($0.next(), $0.mustWakeCaller) }
             if wakes { state.wakeOne() }
-            guard let next else { return }
+            guard let next else { return reportFailure() }
             submit(next.job, into: next.output)
         }
     }

@@ -88,7 +88,11 @@ final class EncodePipeline: Sendable {
         }
         self.assembler = Mutex(assembler)
         (submitting, finishing) = try DeviceThread.pair("vaenc-gpu")
-        submitting.makesCalls { [weak self] in self?.fail($0) }
+        submitting.makesCalls { [weak self] error in
+            // The lost thread may be the one that submits pictures.
+            self?.state.withLock { $0.submissionFailed = true }
+            self?.fail(error)
+        }
     }
 
     /// Accepts a frame and submits the pictures that it settles. Blocks while the maximum number of pictures is in
@@ -184,16 +188,20 @@ final class EncodePipeline: Sendable {
         }
     }
 
-    /// Ends the pipeline with an error. Pictures submitted before are still delivered, then the error is reported once.
+    /// Ends the pipeline with an error. Pictures planned before are still delivered, then the error is reported once.
     func fail(_ error: any Error) {
         let isFirst = state.withLock { $0.fail(error) }
         discardQueue()
-        guard isFirst else { return }
-        submitting.async {
-            self.finishing.async {
-                if self.state.withLock({ $0.isClosed }) { return }
-                self.handler(.failure(error))
-            }
+        if isFirst { submitting.async { self.reportFailure() } }
+    }
+
+    /// Reports the failure after the packets of the pictures that were planned before it. Does nothing while some of them
+    /// are not submitted.
+    func reportFailure() {
+        guard let failure = state.withLock({ $0.takeFailure() }) else { return }
+        finishing.async {
+            if self.state.withLock({ $0.isClosed }) { return }
+            self.handler(.failure(failure))
         }
     }
 }

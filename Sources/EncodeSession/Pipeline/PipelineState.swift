@@ -24,6 +24,7 @@ struct PipelineState {
     private var callerWaits = false
     /// The error that ended the pipeline. It is reported once and thrown by every later call.
     private(set) var failure: (any Error)?
+    private var failureIsReported = false
     /// Whether submission failed. Pictures that wait for submission are then discarded.
     var submissionFailed = false
     /// Whether reading the device's output failed. Pictures in flight are then not waited for.
@@ -36,7 +37,7 @@ struct PipelineState {
     }
 
     /// Whether pictures are no longer submitted.
-    private var hasEnded: Bool { submissionFailed || outputFailed || isClosed || failure != nil }
+    private var hasEnded: Bool { submissionFailed || outputFailed || isClosed }
 
     /// Whether a coded buffer is not in use.
     var hasIdleBuffer: Bool { !idleBuffers.isEmpty }
@@ -51,6 +52,13 @@ struct PipelineState {
         guard failure == nil, !isClosed else { return false }
         failure = error
         return true
+    }
+
+    /// Returns the failure, once, when all pictures that were planned before it are submitted or discarded.
+    mutating func takeFailure() -> (any Error)? {
+        guard !failureIsReported, let failure, queue.isEmpty || hasEnded else { return nil }
+        failureIsReported = true
+        return failure
     }
 
     func throwIfEnded() throws {

@@ -45,7 +45,9 @@ import Testing
             }
             let (driver, maps) = try encode(
                 arguments + ["-o", "b.mkv"], on: device.name, in: folder, environment: ["VAENC_INPUT_MEMORY": "driver"])
-            #expect(driver.effective("inputMemory")?["used"]?.string == "driver" && maps { $0["maps"]?.int } >= 20)
+            #expect(driver.effective("inputMemory")?["used"]?.string == "driver")
+            // radeonsi imitates Mesa 22, which maps no surface.
+            #expect(maps { $0["maps"]?.int } + maps { $0["copies"]?["putImage"]?.int } >= 20)
             let streams = try ["a.mkv", "b.mkv"].map { name in
                 let result = try ProcessRunner.run(
                     "ffmpeg", ["-v", "error", "-nostdin", "-i", name, "-map", "0:v", "-c", "copy", "-f", "data", "-"], directory: folder)
