@@ -198,7 +198,7 @@ final class EncodePipeline: Sendable {
     /// Reports the failure after the packets of the pictures that were planned before it. Does nothing while some of them
     /// are not submitted.
     func reportFailure() {
-        guard let failure = state.withLock({ $0.takeFailure() }) else { return }
+        guard let failure = state.withLockWithoutNotifying({ $0.takeFailure() }) else { return }
         finishing.async {
             if self.state.withLock({ $0.isClosed }) { return }
             self.handler(.failure(failure))
