@@ -124,17 +124,23 @@ private enum InputMemoryTrial {
         ).bytes
     }
 
-    /// Draws a pattern that differs in each row and column.
+    /// Draws a pattern that differs in neighbouring rows and columns.
     private static func draw(_ planes: PixelPlanes) {
         let format = unsafe planes.format
         let size = unsafe planes.allocatedSize
-        for plane in 0..<format.planeCount {
-            for row in 0..<format.rows(plane: plane, height: size.height) {
-                // SAFETY: The row lies within the plane.
-                let bytes = unsafe planes.base(plane) + row * planes.pitch(plane)
-                for column in 0..<format.rowBytes(plane: plane, width: size.width) {
-                    let value = UInt8(truncatingIfNeeded: 3 * row &+ 5 * column &+ (row &* column) >> 6)
-                    unsafe bytes.storeBytes(of: value, toByteOffset: column, as: UInt8.self)
+        // Each row is a part of one longer row, at another position.
+        let shifts = 1 << 12
+        let long = (0..<format.rowBytes(plane: 0, width: size.width) + shifts).map { column in
+            UInt8(truncatingIfNeeded: 5 * column ^ column >> 3)
+        }
+        unsafe long.withUnsafeBytes { long in
+            guard let start = long.baseAddress else { return }
+            for plane in 0..<format.planeCount {
+                let count = format.rowBytes(plane: plane, width: size.width)
+                for row in 0..<format.rows(plane: plane, height: size.height) {
+                    // SAFETY: The row lies within the plane. The long row has `shifts` more bytes than any row.
+                    unsafe (planes.base(plane) + row * planes.pitch(plane))
+                        .copyMemory(from: start + (row * 331 + plane * 77) % shifts, byteCount: count)
                 }
             }
         }

@@ -43,7 +43,8 @@ package import VideoBase
         let memory = unsafe mmap(nil, mappedBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         guard let memory = unsafe memory, unsafe memory != MAP_FAILED else { throw VaencError.noMemory("for a picture of \(size)") }
         unsafe base = memory
-        if isLarge { unsafe madvise(memory, mappedBytes, MADV_HUGEPAGE) }
+        // The rest of the picture stays in small pages: a further huge page would be memory that nothing uses.
+        if isLarge { unsafe madvise(start, byteCount / Self.hugePage * Self.hugePage, MADV_HUGEPAGE) }
     }
 
     deinit { unsafe munmap(base, mappedBytes) }
