@@ -21,7 +21,7 @@ package import VideoBase
 
     /// The distances that every driver that takes such memory accepts: iHD needs pitches of 64 or 128 bytes and planes
     /// of 16 or 32 rows.
-    private static var pitchStep: Int { 256 }
+    private static var pitchStep: Int { 128 }
     private static var rowStep: Int { 32 }
     private static var page: Int { 4096 }
     private static var hugePage: Int { 2 << 20 }
