@@ -43,6 +43,8 @@ collect() {
         on_gpu "choice-${input%% *}" "$vaenc" encode ${input#* } --device $node --json --overwrite --format mp4 \
             -o "$at/choice-${input%% *}.mp4"
     done
+    # Uses the kind of memory that vaenc chooses for inputs, without the pictures that it encodes to try it.
+    export VAENC_INPUT_MEMORY=direct
     # Encodes the plan that judge.py expects: 100 frames, a key frame every 30 frames, P frames between, one reference.
     local plan=(--qp 27 --qp-i 24 --gop 30 --bframes 0 --refs 1 --slices 1)
     local encode=(encode testsrc:640x368@30:100 --device $node --codec h264 --profile high --entropy cabac "${plan[@]}"

@@ -72,18 +72,6 @@ def parameter_buffers(pattern):
     return [(kind, fields) for _, kind, fields in sorted(found, key=lambda record: record[0])]
 
 
-def without_trial(buffers, report):
-    """Removes the two key frames that vaenc encodes before a stream to find out whether the driver reads a kind of memory
-    correctly. `report` is vaenc's report of the encode."""
-    memory = next(entry for entry in report["effective"] if entry["option"] == "inputMemory")
-    if memory["used"] == "driver":
-        return buffers
-    start = [index for index, (kind, _) in enumerate(buffers) if kind == "Picture"][2]
-    while buffers[start - 1][0] == "Sequence":
-        start -= 1
-    return buffers[start:]
-
-
 class Packets:
     """The packets that AMD's driver sent to the faked VCN."""
 

@@ -1,6 +1,5 @@
 """Compares HEVC's headers with the plan and with the parameter buffers that the driver got."""
-import json, os
-from fakes import parameter_buffers, read, without_trial
+from fakes import parameter_buffers
 from streams import FRAMES, GOP, TYPES, headers, slices, types
 
 QP_I, QP_P = 24, 27
@@ -141,8 +140,7 @@ def judge_buffers(path, pattern, codec, units=None):
     units = units or headers(path, codec)
     _, sps, pps = sets(units)
     found = slices(units, codec)
-    report = json.loads(read(f"{os.path.dirname(path)}/run.out"))
-    buffers = without_trial(parameter_buffers(pattern), report)
+    buffers = parameter_buffers(pattern)
     compared, index, picture = 0, 0, None
     for kind, sent in buffers:
         if kind == "Sequence":

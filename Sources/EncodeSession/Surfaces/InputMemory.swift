@@ -96,9 +96,10 @@ private enum InputMemoryTrial {
 
     private static let results = Mutex<[Key: String?]>([:])
 
-    /// Returns the reason why the memory cannot be used; nil if it can. The reference driver is not tried.
+    /// Returns the reason why the memory cannot be used; nil if it can. The reference driver is not tried, and no driver
+    /// is tried if VAENC_INPUT_MEMORY is `direct`.
     static func difference(_ kind: InputMemory.Kind, _ display: Display, _ settings: EncodeSettings) throws -> String? {
-        if display.kind == .reference { return nil }
+        if display.kind == .reference || Environment.value("VAENC_INPUT_MEMORY") == "direct" { return nil }
         let key = Key(kind: kind, path: display.path, vendor: display.vendor, profile: settings.profile, size: settings.grid.coded)
         if let known = results.withLock({ $0[key] }) { return known }
         var reason: String?
