@@ -43,8 +43,8 @@ struct EncodeSettings: Sendable, Hashable {
     /// The maximum number of submitted frames whose packets were not read yet.
     var asyncDepth: Int
     /// The maximum number of pictures that are planned and not submitted yet. The caller then wakes once for several
-    /// pictures, which saves a tenth of the CPU time of small pictures. Large pictures would fill more memory than the
-    /// processor's caches hold, which costs more. If vaenc controls the rate, a picture is planned only after the picture
+    /// pictures. Only small pictures wait: large ones would fill more memory than the processor's caches hold, which costs
+    /// more than a thread switch. If vaenc controls the rate, a picture is planned only after the picture
     /// before it was read.
     var queueDepth: Int {
         let isSmall = pixelFormat.frameBytes(grid.coded) <= 1 << 19

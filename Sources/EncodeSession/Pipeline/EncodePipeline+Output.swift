@@ -23,7 +23,7 @@ extension EncodePipeline {
         do {
             try job.frame.finishDrawing()
             let picture = try watch.runHere("vaEndPicture", frame: job.frame.index) {
-                // Only this thread uses the submitter, and nothing uses it after a call that does not return.
+                // Nothing uses the submitter after a call that does not return.
                 try submitter.withLock { try $0.submit(job, into: output) }
             }
             finishing.async { self.finish(picture) }

@@ -4,8 +4,9 @@ import Threads
 import VAAPI
 import VideoBase
 
-/// Encodes frames into packets. Planning runs on the caller's thread, submission on a second thread, and waiting for
-/// the device on a third. Callers make no device call that could block them.
+/// Encodes frames into packets. Planning runs on the caller's thread. Two other threads submit pictures and wait for the
+/// device: usually one of them does both, and the other one submits while the first is in the device or in a handler
+/// (`PipelineState`). Callers make no device call that could block them.
 ///
 /// The pipeline ends with its first failure. Its frames then belong to the `Supervisor` that submitted them, which
 /// creates another pipeline.
@@ -43,7 +44,7 @@ final class EncodePipeline: Sendable {
     /// The time that a picture may take before the device counts as hung.
     let timeoutNanoseconds: UInt64
     private let submission: Mutex<Submission>
-    /// The submitter of pictures. Only the submitting thread uses it.
+    /// The submitter of pictures. One thread at a time uses it: the one for which `PipelineState` has set `isSubmitting`.
     let submitter: Mutex<PictureSubmitter>
     /// The thread that submits pictures to the device.
     let submitting: DeviceThread

@@ -60,7 +60,7 @@ struct BenchCommand: ParsableCommand, InterruptibleCommand {
     var json = false
 
     func run() throws {
-        if plot != nil { throw VaencError.notImplemented("--plot") }
+        if plot != nil { throw VaencError.notImplemented("--plot", remedy: "use --svg FILE") }
         let qps = try qp.split(separator: ",", omittingEmptySubsequences: false).map { text in
             guard let value = Int(text) else { throw VaencError.usage("--qp \(qp) is not a list of QPs", remedy: "write it as 22,27,32,37") }
             try OptionValue.check("--qp", value: value, in: SettingRange.qp)
