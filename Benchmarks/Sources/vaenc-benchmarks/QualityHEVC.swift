@@ -43,7 +43,8 @@ extension Quality {
             let encoded = try EncodedStream(
                 raw: raw, width: width, height: height, codec: codec,
                 options: ["--codec", codec == .hevc ? "hevc" : "h264", "--qp", "\(qp)", "--gop", "1000", "--bframes", "0"]
-                    + options)
+                    + options,
+                hasHashes: false)
             return try point(encoded.stream, source, codec: codec)
         }
     }
