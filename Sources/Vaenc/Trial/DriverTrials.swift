@@ -112,7 +112,7 @@ public enum DriverTrials {
     private static func prove(_ what: [String], _ kind: DeviceKind, _ path: String?) throws {
         if state.withLock({ $0.proved.contains(what) }) { return }
         let record = state.withLock { $0.isServing } ? nil : TrialRecord(what, kind, path)
-        if let record, record.isValid {
+        if let record, record.isValid() {
             _ = state.withLock { $0.proved.insert(what) }
             return
         }
@@ -120,6 +120,7 @@ public enum DriverTrials {
         if let failure = failure(child, kind, path) { throw failure }
         guard child.signal == 0, child.status == 0 else { return }
         _ = state.withLock { $0.proved.insert(what) }
+        TrialRecord.takeOverMemoryTrials(child.lines)
         record?.save(child.lines)
     }
 
@@ -178,7 +179,7 @@ public enum DriverTrials {
             let report = Devices.reports(selector)
             // The driver must be loaded while its files are listed.
             let display = report.first?.usable == true ? open(selector) : nil
-            if display != nil { TrialRecord.printLoadedFiles() }
+            if display != nil { TrialRecord.printResult() }
         case "verify":
             guard arguments.count == 4, let first = Int(arguments[2]), let end = Int(arguments[3]), first <= end else {
                 throw .unknownTrial
@@ -186,14 +187,14 @@ public enum DriverTrials {
             verify(first..<end, selector)
         case "open":
             let backends = VideoCodec.allCases.map { try? DecodeBackend.choose(selector, $0, requireHardware: true) }
-            if backends.contains(where: { $0 != nil }) { TrialRecord.printLoadedFiles() }
+            if backends.contains(where: { $0 != nil }) { TrialRecord.printResult() }
         case "encode":
             guard let configuration = EncoderConfiguration(trialArguments: arguments.dropFirst(2)) else { throw .unknownTrial }
             let made = try? EncoderChoice.makeEncoder(
                 configuration: configuration, device: selector, requireHardware: true
             ) { _ in }
             // If this fails without ending the process, it also fails in the parent process, which reports it.
-            if let made, (try? TrialEncode.feed(made.encoder)) != nil { TrialRecord.printLoadedFiles() }
+            if let made, (try? TrialEncode.feed(made.encoder)) != nil { TrialRecord.printResult() }
             made?.encoder.invalidate()
         default: throw .unknownTrial
         }

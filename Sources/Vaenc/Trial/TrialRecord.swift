@@ -1,3 +1,4 @@
+import EncodeSession
 import Glibc
 import VAAPI
 import VideoBase
@@ -11,6 +12,8 @@ import VideoBase
 struct TrialRecord {
     /// The word that precedes a path in the output of a trial process.
     private static let fileWord = "file "
+    /// The word that precedes a success of `InputMemoryTrial` in the output of a trial process and in a record.
+    private static let memoryWord = "memory "
 
     /// Everything except the files that the result depends on.
     private let key: String
@@ -37,14 +40,25 @@ struct TrialRecord {
         name = String(key.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }, radix: 16)
     }
 
-    /// Whether the trial succeeded before, and nothing has changed since.
-    var isValid: Bool {
+    /// Whether the trial succeeded before, and nothing has changed since. If so, this process takes over the trials of
+    /// input memory.
+    func isValid() -> Bool {
         guard let text = CacheFolder(creates: false)?.read(name), text.hasPrefix(key + "\n\n") else { return false }
-        let lines = text.dropFirst(key.count + 2).split(separator: "\n")
-        guard !lines.isEmpty else { return false }
-        return lines.allSatisfy { line in
+        let lines = text.dropFirst(key.count + 2).split(separator: "\n").map(String.init)
+        let files = lines.filter { !$0.hasPrefix(Self.memoryWord) }
+        guard !files.isEmpty else { return false }
+        let isUnchanged = files.allSatisfy { line in
             guard let space = line.firstIndex(of: " ") else { return false }
             return Self.identity(String(line[line.index(after: space)...])) == line[..<space]
+        }
+        if isUnchanged { Self.takeOverMemoryTrials(lines) }
+        return isUnchanged
+    }
+
+    /// Takes over the successful trials of input memory of a trial process or of a record.
+    static func takeOverMemoryTrials(_ lines: [String]) {
+        for line in lines where line.hasPrefix(memoryWord) {
+            InputMemoryTrial.assumeSuccess(String(line.dropFirst(memoryWord.count)))
         }
     }
 
@@ -57,12 +71,13 @@ struct TrialRecord {
         guard !drivers.isEmpty, let folder = CacheFolder(creates: true) else { return }
         let folders = drivers.map { String($0.prefix(upTo: $0.lastIndex(of: "/") ?? $0.startIndex)) }
         let lines = Set(files + folders + searchPaths).sorted().map { "\(Self.identity($0)) \($0)" }
-        folder.write(key + "\n\n" + lines.joined(separator: "\n") + "\n", as: name)
+        let memory = output.filter { $0.hasPrefix(Self.memoryWord) }
+        folder.write(key + "\n\n" + (lines + memory).joined(separator: "\n") + "\n", as: name)
     }
 
-    /// Writes the paths of all libraries that this process has loaded. Call it in a trial process while a driver is
-    /// loaded.
-    static func printLoadedFiles() {
+    /// Writes the paths of all libraries that this process has loaded, and its successful trials of input memory. Call it
+    /// in a trial process while a driver is loaded.
+    static func printResult() {
         guard let maps = CacheFolder.text("/proc/self/maps") else { return }
         var seen: Set<Substring> = []
         // The driver may have written text without a newline.
@@ -71,6 +86,7 @@ struct TrialRecord {
             guard let start = line.firstIndex(of: "/"), line.contains(" r-xp "), seen.insert(line[start...]).inserted else { continue }
             print(fileWord + line[start...])
         }
+        for success in InputMemoryTrial.successes { print(memoryWord + success) }
         fflush(nil)
     }
 
