@@ -15,6 +15,9 @@ struct TrialRecord {
     /// The word that precedes a success of `InputMemoryTrial` in the output of a trial process and in a record.
     private static let memoryWord = "memory "
 
+    /// The form of the record. Change it with the lines that a record contains.
+    private static let form = "form 2"
+
     /// Everything except the files that the result depends on.
     private let key: String
     /// The name of the record's file.
@@ -34,7 +37,7 @@ struct TrialRecord {
         let drivers = folders("LIBVA_DRIVERS_PATH")
         guard (drivers + folders("LD_LIBRARY_PATH") + folders("LD_PRELOAD")).allSatisfy({ $0.hasPrefix("/") }) else { return nil }
         searchPaths = drivers + ["/etc/ld.so.cache", "/etc/libva.conf"]
-        let lines = [vaencVersion, boot] + what + Self.device(path) + Self.driverVariables
+        let lines = [vaencVersion, Self.form, boot] + what + Self.device(path) + Self.driverVariables
         key = lines.map { line in String(line.map { $0.isNewline ? " " : $0 }) }.joined(separator: "\n")
         // FNV-1a. Records with equal hashes replace each other.
         name = String(key.utf8.reduce(UInt64(0xcbf2_9ce4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }, radix: 16)
