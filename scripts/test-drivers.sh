@@ -5,6 +5,7 @@
 #   drivers           this system's drivers
 #   drivers-debian13  Debian 13's drivers, with a vaenc that is built on Debian 13
 #   tests-debian13    the tests of `make test` and the part `times`, built and run on Debian 13
+#   build-debian13    only the build of vaenc on Debian 13, which drivers-debian13 then uses
 # Environment: VAENC_BUILD is the folder of a vaenc that is built for this system (default: makes a release build).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -14,8 +15,11 @@ shift
 parts=${*:-drivers drivers-debian13 tests-debian13}
 for part in $parts; do
     case $part in
-    drivers | drivers-debian13 | tests-debian13) ;;
-    *) echo "test-drivers.sh: unknown part $part; the parts are drivers, drivers-debian13 and tests-debian13" >&2; exit 64 ;;
+    drivers | drivers-debian13 | tests-debian13 | build-debian13) ;;
+    *)
+        echo "test-drivers.sh: unknown part $part; the parts are drivers, drivers-debian13, tests-debian13 and build-debian13" >&2
+        exit 64
+        ;;
     esac
 done
 has() { case " $parts " in *" $1 "*) true ;; *) false ;; esac; }
@@ -42,7 +46,7 @@ if has drivers; then
     "$here/drivers/collect.sh" "$work/$code" "$build/vaenc" "$shared/tools/fakegpu" $older
     python3 "$here/drivers/judge.py" "$code" "$work/$code" $older || status=1
 fi
-has drivers-debian13 || has tests-debian13 || exit $status
+has drivers-debian13 || has tests-debian13 || has build-debian13 || exit $status
 
 # The root of Debian 13 is kept for the next run.
 tools=${VAENC_DEBIAN13:-$top/.build/debian13}
