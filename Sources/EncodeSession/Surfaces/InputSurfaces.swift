@@ -16,7 +16,7 @@ package struct InputSurfaces: Sendable {
     package var isSlowToRead = false
 
     /// Whether several encoders on the display can read one surface.
-    package var canBeShared: Bool { !DriverQuirk.oneResultForEachSurface.affects(display.vendor) }
+    package var canBeShared: Bool { display.sharesSurfaces }
 
     /// Whether an encoder with the surfaces `other` can read its pictures from these surfaces instead, without a copy
     /// and without waiting for a surface that it holds itself.

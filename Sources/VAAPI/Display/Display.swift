@@ -24,6 +24,8 @@ package import VideoBase
     package let kernelDriver: String?
     /// The driver's name for itself (vaQueryVendorString).
     package let vendor: String
+    /// Whether several encoders can read one surface.
+    package let sharesSurfaces: Bool
     /// The VA-API version of the loaded libva: `1.17`.
     package let version: String
     /// The watchdog for driver calls that may block for too long.
@@ -120,6 +122,7 @@ package import VideoBase
         } else {
             vendor = "unnamed driver"
         }
+        sharesSurfaces = !DriverQuirk.oneResultForEachSurface.affects(vendor)
         optionalCalls = OptionalCalls(vendor: vendor)
     }
 

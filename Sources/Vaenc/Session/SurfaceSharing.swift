@@ -18,7 +18,8 @@ struct SurfaceSharing {
         var surfaces: [Int: InputSurfaces] = [:]
         for index in running { surfaces[index] = sessions[index].core.inputSurfaces }
         self.surfaces = surfaces
-        for index in running {
+        // Usually the first session serves all others.
+        for index in running where readers.count < running.count {
             guard let own = surfaces[index], own.format == format else { continue }
             let served = running.filter { surfaces[$0].map(own.serve) ?? false }
             // The other sessions would copy from the lent surface.
