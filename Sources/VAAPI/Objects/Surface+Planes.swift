@@ -21,7 +21,7 @@ extension Surface {
     /// A surface with `DirectMemory` is always mapped. The caller must not write while the device reads it.
     package func map(_ access: Access) throws -> SurfaceMapping {
         if let direct {
-            try direct.beginDrawing(on: display, surface: self.description)
+            try direct.beginDrawing(on: display) { description }
             return SurfaceMapping(direct, of: self)
         }
         let image = try display.watch.run("vaMapBuffer", on: self.description, scale: .wait) {

@@ -4,8 +4,9 @@ internal import VideoBase
 protocol DirectMemory: AnyObject, Sendable {
     /// Prepares the memory for writes of the program. Waits for the device if it still uses the memory.
     ///
+    /// - Parameter surface: Returns the description of the surface for errors.
     /// - Throws: A `VAError` of status `.timedOut` if the device hangs.
-    func beginDrawing(on display: Display, surface: String) throws
+    func beginDrawing(on display: Display, surface: () -> String) throws
 
     /// Makes the writes of the program visible to the device.
     func endDrawing()

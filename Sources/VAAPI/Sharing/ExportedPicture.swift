@@ -44,9 +44,9 @@ package import VideoBase
         for index in byteCounts.indices { unsafe munmap(bases[index], byteCounts[index]) }
     }
 
-    func beginDrawing(on display: Display, surface: String) throws {
+    func beginDrawing(on display: Display, surface: () -> String) throws {
         func timedOut() -> VAError {
-            VAError(call: "poll", status: .timedOut, object: surface, remedy: Surface.hangRemedy, category: .deviceFailed)
+            VAError(call: "poll", status: .timedOut, object: surface(), remedy: Surface.hangRemedy, category: .deviceFailed)
         }
         if display.watch.isHung { throw timedOut() }
         // The ioctl below waits without a time limit. A DMA-BUF is writable when the device has finished with it.

@@ -57,7 +57,7 @@ package import VideoBase
         return unsafe base + Int(offset)
     }
 
-    func beginDrawing(on display: Display, surface: String) {}
+    func beginDrawing(on display: Display, surface: () -> String) {}
 
     func endDrawing() {}
 
