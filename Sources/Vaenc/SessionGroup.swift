@@ -9,9 +9,10 @@ public import VideoBase
 /// driver (`sharingDeviceOf` of `CompressionSession`) read it from one surface; each other session gets a copy.
 ///
 /// Sessions may have several sizes and bit depths. For a session of another size than the frames', the whole picture is
-/// scaled to the session's size. If the session shares the connection of a session of the frames' size, the device's video
-/// processor scales, once for all sessions of a size and depth, without a copy. Otherwise libswscale scales. The entry
-/// `scaling` of the session's effective configuration says which, and why. Color range and matrix stay the same.
+/// scaled to the session's size. If the session shares the connection of a session of the frames' size, the device's
+/// video processor scales, once for all sessions of a size and depth, without a copy. If no session has the frames' size,
+/// each frame is copied once to the device for this. Otherwise libswscale scales. The entry `scaling` of the session's
+/// effective configuration says which, and why. Color range and matrix stay the same.
 ///
 /// If a session fails, the group stops using it and continues with the others; `failures` has the error. If a frame or
 /// a change is invalid, the call throws: no session accepts the frame, and all sessions continue. Use a group from one
@@ -48,7 +49,7 @@ public final class SessionGroup {
     ///   - format: The pixel format to draw in if the group has several sessions: NV12, or P010 if a session codes 10
     ///     bits.
     ///   - frameSize: The size of the frames in luma samples; nil for the size of the session with the most samples, the
-    ///     first of them if there are several. If a session has this size, the others scale on its device.
+    ///     first of them if there are several.
     /// - Throws: `usage` if there is no session, a session is repeated, or the size is invalid.
     public init(_ sessions: [CompressionSession], format: PixelFormat = .nv12, frameSize: VideoSize? = nil) throws {
         guard let first = sessions.first?.configuration else {

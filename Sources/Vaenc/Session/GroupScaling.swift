@@ -20,6 +20,7 @@ final class GroupScaling {
         /// The scaler; nil if the device cannot scale for these sessions.
         fileprivate(set) var scaler: SurfaceScaler?
         private let requested: SurfaceScaler.Output
+        private let color: ColorDescription
         private var failures = 0
         /// The reason why the latest picture was not scaled on the device.
         private(set) var reason: String?
@@ -29,8 +30,16 @@ final class GroupScaling {
 
         init(_ display: Display, _ audience: Audience, color: ColorDescription) {
             self.display = display
+            self.color = color
             (sessions, requested) = (audience.sessions, audience.output)
-            do { scaler = try SurfaceScaler(display, requested, color: color) } catch { reason = "\(error)" }
+            makeScaler()
+        }
+
+        private func makeScaler() {
+            do { scaler = try SurfaceScaler(display, requested, color: color) } catch {
+                scaler = nil
+                reason = "\(error)"
+            }
         }
 
         /// Whether the rendition serves an audience, possibly with more or larger surfaces than necessary.
@@ -41,13 +50,15 @@ final class GroupScaling {
                 && (!separately || sessions == audience.sessions)
         }
 
-        /// Records an error of the scaler. After repeated errors, or if the device cannot scale the pictures at all, the
-        /// scaler is not used again.
+        /// Records an error of the scaler, and replaces the scaler: a context of the driver may be unusable after an error.
+        /// After repeated errors, or if the device cannot scale the pictures at all, there is no scaler any more. Blocks
+        /// while the driver works.
         func failed(_ error: any Error) {
             failures += 1
             reason = "\(error)"
+            scaler = nil
             let isPermanent = (error as? VaencError)?.category == .unavailable
-            if isPermanent || failures >= Self.failureLimit { scaler = nil }
+            if !isPermanent, failures < Self.failureLimit { makeScaler() }
         }
 
         func succeeded() { failures = 0 }

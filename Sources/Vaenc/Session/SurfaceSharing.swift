@@ -38,7 +38,8 @@ struct SurfaceSharing {
         (self.size, self.format) = (size, format)
         for index in running {
             guard let own = surfaces[index], own.format == format, own.visible == size else { continue }
-            let served = running.filter { surfaces[$0].map(own.serve) ?? false }
+            // The session itself reads its surface even if the driver does not let several encoders read one.
+            let served = running.filter { $0 == index || surfaces[$0].map(own.serve) ?? false }
             let reached = reach(on: own.display, readers: Set(served)) { $0.visible != size || $0.format != format }
             guard reached.count > max(reach.count, 1) else { continue }
             (lender, reach) = (index, reached)
