@@ -173,7 +173,7 @@ import VideoBase
         #expect(done.counts?["processed"]?.int == 2 * Self.count && done.counts?["encoded"]?.int == 5 * Self.count, "\(done.counts as Any)")
         #expect(done.isDrawnOnce(Self.count), "\(done.counts as Any)")
         for index in [0, 2, 3] {
-            #expect(done.scaling[index]?.used == "device" && done.scaling[index]?.why.description.contains("176x144") == true, "\(done.scaling)")
+            #expect(done.scaling[index]?.used == "device" && done.scaling[index]?.why.description.contains("176×144") == true, "\(done.scaling)")
             Self.expectEqual(done.frames(index), try Self.expected(frames, rungs[index].size), above: 42, "session \(index)")
         }
         // Sessions of the frames' size code what they code alone.
@@ -205,7 +205,7 @@ import VideoBase
     /// Frames of 10 bits for sessions of 8 and 10 bits, and frames of 8 bits for both.
     @Test(arguments: [true, false]) func depths(_ isDeep: Bool) throws {
         let frames = try Fixture.carphone.frames(3).map { isDeep ? $0.widenedTo10Bits : $0 }
-        let rungs = [Rung(176, 144, isDeep ? Self.deep : { _ in }), Rung(128, 96, Self.deep), Rung(128, 96), Rung(64, 64, Self.deep)]
+        let rungs = [isDeep ? Rung(176, 144, Self.deep) : Rung(176, 144), Rung(128, 96, Self.deep), Rung(128, 96), Rung(64, 64, Self.deep)]
         let done = try Self.run(rungs, frames, format: isDeep ? .p010 : .nv12)
         #expect(done.failures.isEmpty && done.copies == 0 && done.scaledOnDevice == 9, "\(done.failures) \(done.copies) \(done.scaling)")
         #expect(done.isDrawnOnce(3), "\(done.counts as Any)")
@@ -228,7 +228,7 @@ import VideoBase
     /// Full-range samples keep their range.
     @Test func rangeIsKept() throws {
         let frames = try Fixture.carphone.frames(2)
-        func full(_ configuration: inout EncoderConfiguration) { configuration.display.color.fullRange = true }
+        let full: @Sendable (inout EncoderConfiguration) -> Void = { $0.display.color.fullRange = true }
         let done = try Self.run([Rung(176, 144, full), Rung(96, 80, full)], frames)
         #expect(done.failures.isEmpty && done.copies == 0)
         Self.expectEqual(done.frames(1), try Self.expected(frames, VideoSize(width: 96, height: 80)), above: 42, "full range")
