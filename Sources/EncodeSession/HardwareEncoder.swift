@@ -96,6 +96,11 @@ package final class HardwareEncoder: VideoEncoder {
         try supervisor().encode(buffer, timing: timing, options: options)
     }
 
+    /// Counts a frame whose picture was lost with its device as accepted and dropped.
+    ///
+    /// - Throws: The errors of `encode`.
+    package func drop(_ timing: FrameTiming) throws { try supervisor().drop(timing) }
+
     package func completeFrames(until time: MediaTime?) throws { try supervisor().complete(until: time) }
 
     package func invalidateReferences(displayIndices: [Int]) throws {

@@ -1,3 +1,5 @@
+import EncodeSession
+import Synchronization
 import Threads
 public import VAAPI
 public import VideoBase
@@ -105,12 +107,23 @@ public final class CompressionSession: Sendable {
         try self.init(configuration, device: device, requireHardware: requireHardware, sharing: other, channel: nil) { splitter.add($0) }
     }
 
+    /// Creates a session on a display that is already open, and calls `handler` for each access unit.
+    ///
+    /// - Parameter device: A selector that finds the display's device.
+    package init(
+        configuration: EncoderConfiguration, device: DeviceSelector, on display: Display, handler: @escaping PacketHandler
+    ) throws {
+        core = try SessionCore(configuration, device: device, requireHardware: false, relay: PacketRelay(handler)) { display }
+        channel = nil
+    }
+
     private init(
         _ configuration: EncoderConfiguration, device: DeviceSelector, requireHardware: Bool, sharing other: CompressionSession?,
         channel: PacketChannel?, outlet: @escaping PacketHandler
     ) throws {
-        core = try SessionCore(
-            configuration, device: device, requireHardware: requireHardware, sharing: other?.core, relay: PacketRelay(outlet))
+        core = try SessionCore(configuration, device: device, requireHardware: requireHardware, relay: PacketRelay(outlet)) {
+            [weak core = other?.core] in core?.inputSurfaces?.display
+        }
         self.channel = channel
     }
 
@@ -160,7 +173,10 @@ public final class CompressionSession: Sendable {
         get throws {
             try core.with { stage in
                 try stage.encoder.prepare()
-                return try stage.choice.completed(stage.encoder.encoderDescription, configuration)
+                let configuration = configuration
+                var description = try stage.choice.completed(stage.encoder.encoderDescription, configuration)
+                if let entry = core.scaling.withLock({ $0.entry(configuration.size) }) { description.effective.append(entry) }
+                return description
             }
         }
     }

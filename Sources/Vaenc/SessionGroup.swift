@@ -1,10 +1,18 @@
 import EncodeSession
 import MediaFiles
+import Synchronization
+import Threads
 import VAAPI
 public import VideoBase
 
 /// Several sessions that encode the same frames. Each frame is drawn once. Sessions that share a connection to the
 /// driver (`sharingDeviceOf` of `CompressionSession`) read it from one surface; each other session gets a copy.
+///
+/// Sessions may have several sizes and bit depths. For a session of another size than the frames', the whole picture is
+/// scaled to the session's size. If the session shares the connection of a session of the frames' size, the device's
+/// video processor scales, once for all sessions of a size and depth, without a copy. If no session has the frames' size,
+/// each frame is copied once to the device for this. Otherwise libswscale scales. The entry `scaling` of the session's
+/// effective configuration says which, and why. Color range and matrix stay the same.
 ///
 /// If a session fails, the group stops using it and continues with the others; `failures` has the error. If a frame or
 /// a change is invalid, the call throws: no session accepts the frame, and all sessions continue. Use a group from one
@@ -15,38 +23,53 @@ public final class SessionGroup {
     public let sessions: [CompressionSession]
     /// The errors that ended sessions, by the index in `sessions`.
     public private(set) var failures: [Int: any Error] = [:]
-    /// The number of frames that were copied to a session's memory; 0 if the group has one session.
+    /// The size of the frames.
+    public let frameSize: VideoSize
+    /// The number of pictures that the CPU wrote to a session's memory, including those that it scaled; 0 if the group
+    /// has one session of the frames' size.
     public private(set) var copies = 0
+    /// The number of pictures that the video processor scaled or converted. A picture that several sessions read counts
+    /// once.
+    public private(set) var scaledOnDevice = 0
     private var shared: SystemPixelBuffer?
     /// The sessions that could share the latest buffer of `makePixelBuffer`.
     private var lastSharing: SurfaceSharing?
     private let format: PixelFormat
-    private let size: VideoSize
     private let converters: [PixelConverter]
+    private let scaling: GroupScaling
+    /// Makes the blocking calls of the video processor for tasks.
+    private let thread = SerialThread("vaenc-scale")
+    /// Whether the group only passes frames on to one session.
+    private let isAlone: Bool
 
     /// Creates a group.
     ///
     /// - Parameters:
-    ///   - sessions: The sessions: at least one, each once, all of the same size.
+    ///   - sessions: The sessions: at least one, each once.
     ///   - format: The pixel format to draw in if the group has several sessions: NV12, or P010 if a session codes 10
     ///     bits.
-    /// - Throws: `usage` if there is no session, a session is repeated, or the sizes differ.
-    public init(_ sessions: [CompressionSession], format: PixelFormat = .nv12) throws {
+    ///   - frameSize: The size of the frames in luma samples; nil for the size of the session with the most samples, the
+    ///     first of them if there are several.
+    /// - Throws: `usage` if there is no session, a session is repeated, or the size is invalid.
+    public init(_ sessions: [CompressionSession], format: PixelFormat = .nv12, frameSize: VideoSize? = nil) throws {
         guard let first = sessions.first?.configuration else {
             throw VaencError(.usage, "a group needs at least one session", remedy: "add a session")
         }
         guard Set(sessions.map { ObjectIdentifier($0) }).count == sessions.count else {
             throw VaencError(.usage, "a session is in the group twice", remedy: "add each session once")
         }
-        guard sessions.allSatisfy({ $0.configuration.size == first.size }) else {
-            throw VaencError(
-                .usage, "sessions of different sizes cannot share their frames",
-                remedy: "use one size for all sessions")
+        let sizes = sessions.map(\.configuration.size)
+        let largest = sizes.reduce(sizes[0]) { $1.width * $1.height > $0.width * $0.height ? $1 : $0 }
+        let size = frameSize ?? largest
+        guard size.width > 0, size.height > 0, size.width <= 16384, size.height <= 16384 else {
+            throw VaencError(.usage, "frames of \(size) are not possible", remedy: "use 1 to 16384 columns and rows")
         }
         self.sessions = sessions
         self.format = format
-        size = first.size
+        self.frameSize = size
+        isAlone = sizes == [size]
         converters = sessions.map { _ in PixelConverter(color: first.display.color) }
+        scaling = GroupScaling(color: first.display.color)
     }
 
     /// Invalidates a session and stops using it, for a reason outside the group, such as an error of the code that
@@ -66,10 +89,10 @@ public final class SessionGroup {
     /// - Throws: `usage` for an invalid frame, before any session has accepted it.
     private func check(_ buffer: any PixelBuffer, timing: FrameTiming, options: FrameOptions) throws {
         try timing.check()
-        try options.check(size)
-        guard buffer.size == size else {
+        try options.check(frameSize)
+        guard buffer.size == frameSize else {
             throw VaencError(
-                .usage, "the frame's size is \(buffer.size), but the sessions encode \(size)",
+                .usage, "the frame's size is \(buffer.size), but the group encodes frames of \(frameSize)",
                 remedy: "use a buffer that makePixelBuffer returns")
         }
         // An unreadable buffer is an error of the caller, not of a session. A picture on a device is not mapped for this.
@@ -98,14 +121,14 @@ public final class SessionGroup {
 
     var running: [Int] { sessions.indices.filter { failures[$0] == nil } }
 
-    /// Returns a buffer for the next frame. A single session provides its own buffer. If all sessions share a device,
-    /// one of them provides its buffer. Otherwise all sessions copy from a shared buffer. Encode the buffer before you
+    /// Returns a buffer for the next frame, of the size `frameSize`. A single session provides its own buffer. If the
+    /// buffer of one session reaches all of them without a copy, because they share a device, that buffer is returned. Otherwise all sessions copy from a shared buffer. Encode the buffer before you
     /// request the next one. Blocks while all buffers of a session are in use.
     ///
     /// - Throws: The errors of `CompressionSession.makePixelBuffer` if no session is left.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
     public func makePixelBuffer() throws -> any PixelBuffer {
-        if sessions.count == 1 { return try sessions[0].makePixelBuffer() }
+        if isAlone { return try sessions[0].makePixelBuffer() }
         while let lender = findLender() {
             do { return try sessions[lender].makePixelBuffer() } catch {
                 if isRejection(error, by: lender, [.usage]) { throw error }
@@ -118,7 +141,7 @@ public final class SessionGroup {
     /// Returns a buffer for the next frame, as the blocking form does. Suspends while all buffers of a session are in
     /// use.
     public nonisolated(nonsending) func makePixelBuffer() async throws -> any PixelBuffer {
-        if sessions.count == 1 { return try await sessions[0].makePixelBuffer() }
+        if isAlone { return try await sessions[0].makePixelBuffer() }
         while let lender = findLender() {
             do { return try await sessions[lender].makePixelBuffer() } catch let error as CancellationError {
                 throw error
@@ -131,7 +154,10 @@ public final class SessionGroup {
     }
 
     /// The sessions that read each picture from one surface.
-    var sharing: SurfaceSharing { SurfaceSharing(sessions, running: running, format: format) }
+    private var sharing: SurfaceSharing { SurfaceSharing(sessions, running: running, format: format, size: frameSize) }
+
+    /// Whether all sessions read a frame from one surface, or pictures that the device scales from it.
+    var isCopyFree: Bool { findLender() != nil }
 
     /// Returns the sessions that can share a buffer. For a buffer of `makePixelBuffer`, they are known.
     private func sharing(of buffer: any PixelBuffer) -> SurfaceSharing {
@@ -143,11 +169,17 @@ public final class SessionGroup {
     private func findLender() -> Int? {
         let sharing = sharing
         lastSharing = sharing
-        return sharing.lenderOfAll(running)
+        guard let display = sharing.display else { return nil }
+        let (running, reach) = (running, sharing.reach)
+        let renditions = scaling.renditions(for: reach.audiences, on: display, separately: reach.separately)
+        for index in running where sizeDiffers(index) {
+            note(index, isOnDevice: renditions.contains { $0.scaler != nil && $0.sessions.contains(index) })
+        }
+        return sharing.reachesAll(running, with: renditions) ? sharing.lender : nil
     }
 
     private func sharedBuffer() throws -> any PixelBuffer {
-        let buffer = try shared ?? SystemPixelBuffer(format: format, size: size)
+        let buffer = try shared ?? SystemPixelBuffer(format: format, size: frameSize)
         shared = buffer
         return buffer
     }
@@ -155,10 +187,10 @@ public final class SessionGroup {
     /// Passes a frame to each session that has not failed. Blocks while one of them is full.
     ///
     /// - Parameters:
-    ///   - buffer: The picture, of the sessions' size.
+    ///   - buffer: The picture, of the size `frameSize`.
     ///   - presentation: The presentation time. Times must increase.
     ///   - duration: The time for which the frame is shown; nil if it is not known.
-    ///   - options: Requests for this frame only.
+    ///   - options: Requests for this frame only. Regions are in samples of the frame.
     ///   - isolation: The caller's actor.
     /// - Throws: `usage` for an invalid frame; the error of the last session to fail if no session is left.
     @available(*, noasync, message: "it blocks its thread; call the async form, from an async function")
@@ -167,22 +199,36 @@ public final class SessionGroup {
         options: FrameOptions = FrameOptions(), isolation: isolated (any Actor)? = #isolation
     ) throws {
         let (timing, caller) = (FrameTiming(presentation: presentation, duration: duration), BlockingCall(on: isolation))
-        if sessions.count == 1 {
+        if isAlone {
             return try sessions[0].encode(buffer, timing: timing, options: options, from: caller) { false }
         }
         try check(buffer, timing: timing, options: options)
         try waitForReaders(caller)
-        var picture = try FramePicture(buffer, sharing(of: buffer))
+        var picture = try FramePicture(buffer, sharing(of: buffer), scaling)
+        if picture.isUploaded { copies += 1 }
         try each(picture.order(running)) { index in
-            var drawn: any PixelBuffer
-            if let surface = picture.surface(for: index) {
-                drawn = surface
-            } else {
-                drawn = try sessions[index].makePixelBuffer()
-                try copy(picture.source, to: drawn, of: index)
-                drawn = try picture.lend(drawn, of: index)
+            let session = sessions[index]
+            func startScaling() {
+                guard picture.isOnDevice(for: index), picture.work == nil, let surface = picture.surface else { return }
+                picture.work = GroupScaling.Scalers(picture.renditions).start(surface)
             }
-            try sessions[index].encode(drawn, timing: timing, options: options, from: caller) { false }
+            startScaling()
+            var drawn: (any PixelBuffer)? = picture.surface(for: index)
+            if drawn == nil, picture.isOnDevice(for: index), let work = picture.work {
+                if picture.scaled == nil { finishScaling(&picture, GroupScaling.Scalers.finish(work)) }
+                drawn = picture.scaled?[index]
+            }
+            account(index, picture, isScaled: drawn != nil)
+            if drawn == nil {
+                let own = try session.makePixelBuffer()
+                do { try copy(picture.source, to: own, of: index) } catch let error as VAError where picture.source is SurfaceBuffer {
+                    return try session.core.drop(timing, because: error)
+                }
+                drawn = try picture.lend(own, of: index)
+                startScaling()
+            }
+            guard let drawn else { return }
+            try session.encode(drawn, timing: timing, options: scaled(options, for: index), from: caller) { false }
         }
     }
 
@@ -193,25 +239,44 @@ public final class SessionGroup {
         _ buffer: any PixelBuffer, presentation: MediaTime, duration: MediaTime? = nil,
         options: FrameOptions = FrameOptions()
     ) async throws {
-        if sessions.count == 1 {
+        if isAlone {
             return try await sessions[0].encode(buffer, presentation: presentation, duration: duration, options: options)
         }
-        try check(buffer, timing: FrameTiming(presentation: presentation, duration: duration), options: options)
-        var picture = try FramePicture(buffer, sharing(of: buffer))
+        let timing = FrameTiming(presentation: presentation, duration: duration)
+        try check(buffer, timing: timing, options: options)
+        var picture = try FramePicture(buffer, sharing(of: buffer), scaling)
+        if picture.isUploaded { copies += 1 }
         var isTaken = false
         try await each(picture.order(running)) { index in
             let session = sessions[index]
-            var drawn: any PixelBuffer
-            if let surface = picture.surface(for: index) {
-                drawn = surface
-            } else {
+            if picture.isOnDevice(for: index), picture.work == nil, let surface = picture.surface {
+                picture.work = try await startScaling(surface, picture.renditions, isShielded: isTaken)
+            }
+            var drawn: (any PixelBuffer)? = picture.surface(for: index)
+            if drawn == nil, picture.isOnDevice(for: index), let work = picture.work {
+                if picture.scaled == nil {
+                    finishScaling(&picture, try await run(isShielded: isTaken) { GroupScaling.Scalers.finish(work) })
+                }
+                drawn = picture.scaled?[index]
+            }
+            account(index, picture, isScaled: drawn != nil)
+            if drawn == nil {
                 // A separate task is not cancelled together with the caller's task.
-                drawn =
+                let own =
                     isTaken
                     ? try await Task { try await session.makePixelBuffer() }.value : try await session.makePixelBuffer()
-                try copy(picture.source, to: drawn, of: index)
-                drawn = try picture.lend(drawn, of: index)
+                do { try copy(picture.source, to: own, of: index) } catch let error as VAError where picture.source is SurfaceBuffer {
+                    try await run(isShielded: isTaken) { try session.core.drop(timing, because: error) }
+                    isTaken = true
+                    return
+                }
+                drawn = try picture.lend(own, of: index)
+                if picture.isOnDevice(for: index), picture.work == nil, let surface = picture.surface {
+                    picture.work = try await startScaling(surface, picture.renditions, isShielded: isTaken)
+                }
             }
+            guard let drawn else { return }
+            let options = scaled(options, for: index)
             if isTaken {
                 try await Task { [drawn] in
                     try await session.encode(drawn, presentation: presentation, duration: duration, options: options)
@@ -221,6 +286,60 @@ public final class SessionGroup {
             }
             isTaken = true
         }
+    }
+
+    private nonisolated(nonsending) func startScaling(
+        _ surface: SurfaceBuffer, _ renditions: [GroupScaling.Rendition], isShielded: Bool
+    ) async throws -> GroupScaling.Work {
+        let scalers = GroupScaling.Scalers(renditions)
+        return try await run(isShielded: isShielded) { scalers.start(surface) }
+    }
+
+    /// Runs blocking work on the group's thread. If it is shielded, it also runs if the caller's task is cancelled.
+    private nonisolated(nonsending) func run<R: Sendable>(
+        isShielded: Bool, _ body: @escaping @Sendable () throws -> R
+    ) async throws -> R {
+        let thread = thread
+        if isShielded { return try await Task { try await thread.run { _ in try body() } }.value }
+        return try await thread.run { _ in try body() }
+    }
+
+    private func finishScaling(_ picture: inout FramePicture, _ results: GroupScaling.Results) {
+        let pictures = GroupScaling.account(results, of: picture.renditions)
+        scaledOnDevice += picture.renditions.count { $0.sessions.contains { pictures[$0] != nil } }
+        picture.scaled = pictures
+    }
+
+    private func sizeDiffers(_ index: Int) -> Bool { sessions[index].configuration.size != frameSize }
+
+    /// Notes whether the device will scale for a session of another size.
+    private func note(_ index: Int, isOnDevice: Bool) {
+        sessions[index].core.scaling.withLock { ($0.frameSize, $0.isOnDevice) = (frameSize, isOnDevice) }
+    }
+
+    /// Counts a picture of a session of another size.
+    ///
+    /// - Parameter isScaled: Whether the device scaled the picture.
+    private func account(_ index: Int, _ picture: FramePicture, isScaled: Bool) {
+        guard sizeDiffers(index) else { return }
+        note(index, isOnDevice: isScaled)
+        sessions[index].core.scaling.withLock { account in
+            if isScaled {
+                account.onDevice += 1
+            } else {
+                account.inSoftware += 1
+                account.reason = picture.reasonAgainstScaling(for: index)
+            }
+        }
+    }
+
+    /// Returns the options with the regions in samples of a session's pictures.
+    private func scaled(_ options: FrameOptions, for index: Int) -> FrameOptions {
+        guard let regions = options.regionsOfInterest, sizeDiffers(index) else { return options }
+        var result = options
+        let size = sessions[index].configuration.size
+        result.regionsOfInterest = regions.compactMap { $0.scaled(from: frameSize, to: size) }
+        return result
     }
 
     private func copy(_ buffer: any PixelBuffer, to sessionBuffer: any PixelBuffer, of index: Int) throws {

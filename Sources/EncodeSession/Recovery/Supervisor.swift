@@ -115,6 +115,12 @@ final class Supervisor: Sendable {
         if let admission, let due = admission.due { try wait(until: due, for: admission.index) }
     }
 
+    /// Counts a frame as accepted and dropped. Blocks while the device is reinitialized.
+    func drop(_ timing: FrameTiming) throws {
+        try state.withLock { try $0.throwIfEnded() }
+        _ = try take(nil, timing)
+    }
+
     /// The index of a frame that was accepted, and the wait that it requires.
     private struct Admission {
         var index: Int

@@ -43,6 +43,23 @@ final class InputPool: Sendable {
         }
     }
 
+    /// Takes a free surface, like `take()`. Stops waiting if the device hangs: the surfaces may then never return.
+    ///
+    /// - Throws: Also a `VAError` of status `.timedOut` if the device hangs.
+    func take(on display: Display) throws -> InputSurface {
+        while true {
+            let free = try state.wait(atMostNanoseconds: 20_000_000) { state in
+                if let error = state.closed { throw error }
+                return state.free.popLast()
+            }
+            if let free { return free }
+            guard display.watch.isHung else { continue }
+            throw VAError(
+                call: "vaSyncSurface2", status: .timedOut, object: "the pictures of a group", remedy: Surface.hangRemedy,
+                category: .deviceFailed)
+        }
+    }
+
     /// Takes a free surface; nil if all are in use or the pool is closed.
     func takeIfFree() -> InputSurface? { state.withLock { $0.closed == nil ? $0.free.popLast() : nil } }
 
@@ -67,6 +84,17 @@ final class InputPool: Sendable {
         }
         _ = consume freed
     }
+}
+
+/// A surface that returns to its pool when it is released.
+final class SurfaceLoan: Sendable {
+    private let input: InputSurface
+    private let pool: InputPool
+    var surface: Surface { input.surface }
+
+    init(_ input: InputSurface, of pool: InputPool) { (self.input, self.pool) = (input, pool) }
+
+    deinit { pool.recycle(input) }
 }
 
 /// A surface on loan from the pool, to be filled and passed to `encode`. If it is released without being encoded, the

@@ -40,5 +40,5 @@ extension Surface {
             unsafe vaSyncSurface(display.handle, id), call: "vaSyncSurface", object: "surface \(id)", frame: frame)
     }
 
-    static var hangRemedy: String { "the device did not finish in time; see `dmesg` for a GPU reset" }
+    package static var hangRemedy: String { "the device did not finish in time; see `dmesg` for a GPU reset" }
 }

@@ -24,7 +24,9 @@ extension InputDecoding {
             return
         }
         do {
-            if let (device, scaling) = try group.sessions.first?.decodeDevice(for: source.info, codec) {
+            // The pictures have the frames' size, and are scaled for the sessions of other sizes afterwards.
+            let session = group.sessions.first { $0.configuration.size == source.info.size } ?? group.sessions.first
+            if let (device, scaling) = try session?.decodeDevice(for: source.info, codec) {
                 try self.init(source, on: device, scaling: scaling)
                 return
             }
@@ -56,12 +58,19 @@ extension CompressionSession {
         if let why = try device.rejectionReason(of: codec, bitDepth: depth) { throw InputDecoding.Rejection(why: why) }
         let scaling = InputScaling(
             DeviceScaler.Output(
-                size: info.size, surface: encoder.surfaceSize, format: depth > 8 ? .p010 : .nv12, color: info.color))
+                size: info.size, surface: encoder.surfaceSize.covering(info.size), format: depth > 8 ? .p010 : .nv12, color: info.color))
         if info.size != info.nativeSize {
             do { try scaling.prepare(on: device) } catch {
                 throw InputDecoding.Rejection(why: "the CPU scales the pictures: \(error)")
             }
         }
         return (device, scaling)
+    }
+}
+
+extension VideoSize {
+    /// Returns a size of whole blocks that covers a picture, if this size does not.
+    fileprivate func covering(_ picture: VideoSize) -> VideoSize {
+        width >= picture.width && height >= picture.height ? self : picture.aligned(to: 16)
     }
 }

@@ -60,7 +60,7 @@ public final class InputDecoding {
         chosen = .software(Self.otherInput(source))
         (decoder, scaling) = (nil, nil)
         camera = source.makeImporter(for: group)
-        isCopiedTwice = group.sessions.count > 1 && group.sharing.lenderOfAll(group.running) == nil
+        isCopiedTwice = group.sessions.count > 1 && !group.isCopyFree
     }
 
     /// - Parameter scaling: The scaler for pictures whose size differs from the size that the source reports.

@@ -39,6 +39,8 @@ final class SessionCore: Sendable {
     }
 
     let state: Monitor<State>
+    /// Where a group scaled the session's pictures.
+    let scaling = Mutex(ScalingAccount())
     /// The lock that is held while a running encoder is changed, so that the configuration is changed in the same
     /// order.
     private let changes = Mutex(())
@@ -50,12 +52,12 @@ final class SessionCore: Sendable {
     static let invalidated = VaencError(.usage, "the session was invalidated", remedy: "create a new session")
 
     init(
-        _ configuration: EncoderConfiguration, device: DeviceSelector, requireHardware: Bool, sharing other: SessionCore?,
-        relay: PacketRelay
+        _ configuration: EncoderConfiguration, device: DeviceSelector, requireHardware: Bool, relay: PacketRelay,
+        sharedDisplay: @escaping @Sendable () -> Display?
     ) throws {
         self.requireHardware = requireHardware
         self.relay = relay
-        sharedDisplay = { [weak other] in other?.inputSurfaces?.display }
+        self.sharedDisplay = sharedDisplay
         let stage = try Self.makeStage(
             configuration, device: device, requireHardware: requireHardware, shared: sharedDisplay(), relay: relay, format: 0)
         state = Monitor(State(configuration: configuration, device: device, stage: stage))
@@ -99,6 +101,16 @@ final class SessionCore: Sendable {
         }
         try body(stage)
         state.withLock { $0.lastPresentation = max($0.lastPresentation ?? presentation, presentation) }
+    }
+
+    /// Counts a frame whose picture was lost with its device as accepted and dropped.
+    ///
+    /// - Throws: The cause, if the encoder runs in software; the errors of `encode`.
+    func drop(_ timing: FrameTiming, because cause: any Error) throws {
+        try encode(at: timing.presentation) { stage in
+            guard let encoder = stage.encoder as? HardwareEncoder else { throw cause }
+            try encoder.drop(timing)
+        }
     }
 
     private enum Entry {
