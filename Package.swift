@@ -69,6 +69,8 @@ let package = Package(
         .target(name: "DecodeDamageDetection", dependencies: ["CLibAV"], swiftSettings: strict),
         .target(
             name: "LibAV", dependencies: ["CLibAV", "VideoBase", "NALUnits", "DecodeDamageDetection"], swiftSettings: strict),
+        // Replaces FoundationEssentials in the programs that `make` builds.
+        .target(name: "FoundationSubset", swiftSettings: strict),
         // L2
         .target(name: "H264Syntax", dependencies: ["VideoBase", "NALUnits"], swiftSettings: strict),
         .target(name: "HEVCSyntax", dependencies: ["VideoBase", "NALUnits"], swiftSettings: strict),
@@ -159,6 +161,7 @@ let package = Package(
         .testTarget(name: "CommandLineTests", dependencies: ["TestOracles"], swiftSettings: test),
         .testTarget(name: "TestOraclesTests", dependencies: ["TestOracles"], swiftSettings: test),
         .testTarget(name: "VideoBaseTests", dependencies: ["VideoBase"], swiftSettings: unoptimized),
+        .testTarget(name: "FoundationSubsetTests", dependencies: ["FoundationSubset"], swiftSettings: test),
         .testTarget(
             name: "VaencTests",
             dependencies: [
@@ -248,4 +251,6 @@ if let products = Context.environment["VAENC_PRODUCTS"] {
     }
     let program = package.targets.first { $0.name == "VaencCLI" }
     if !programLinking.isEmpty { program?.linkerSettings?.append(.unsafeFlags(["-Xlinker", "--icf=all"])) }
+    // The Makefile makes FoundationEssentials an alias of this module.
+    for target in package.targets where ["Vaenc", "VaencCLI"].contains(target.name) { target.dependencies.append("FoundationSubset") }
 }
