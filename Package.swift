@@ -15,10 +15,12 @@ let strict: [SwiftSetting] = [
 let ownRuntime = Context.environment["VAENC_SANITIZER"] == nil ? ["-static-stdlib"] : []
 
 // lld packs the relocations of the program (glibc 2.36), which start-up must process. The program exports no symbol, except
-// with a sanitizer, whose functions the libraries must find.
+// with a sanitizer, whose functions the libraries must find. The folder has a linker script that replaces libstdc++.so by the
+// static library.
 let packing = [
     "-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs", "-Xlinker",
-    "--version-script=\(Context.packageDirectory)/Sources/VaencCLI/exports.map",
+    "--version-script=\(Context.packageDirectory)/Sources/VaencCLI/Linking/exports.map",
+    "-L\(Context.packageDirectory)/Sources/VaencCLI/Linking",
 ]
 let programLinking = Context.environment["VAENC_SANITIZER"] == nil ? packing : []
 
@@ -67,6 +69,8 @@ let package = Package(
         .target(name: "DecodeDamageDetection", dependencies: ["CLibAV"], swiftSettings: strict),
         .target(
             name: "LibAV", dependencies: ["CLibAV", "VideoBase", "NALUnits", "DecodeDamageDetection"], swiftSettings: strict),
+        // Replaces FoundationEssentials in the programs that `make` builds.
+        .target(name: "FoundationSubset", swiftSettings: strict),
         // L2
         .target(name: "H264Syntax", dependencies: ["VideoBase", "NALUnits"], swiftSettings: strict),
         .target(name: "HEVCSyntax", dependencies: ["VideoBase", "NALUnits"], swiftSettings: strict),
@@ -129,7 +133,7 @@ let package = Package(
                 "Vaenc", "Threads", "VideoBase", "VAAPI", "MediaFiles", "Capture", "Preview", "BitstreamInspection", "NALUnits",
                 argumentParser,
             ],
-            exclude: ["exports.map"],
+            exclude: ["Linking"],
             swiftSettings: strict + [.unsafeFlags(ownRuntime)], linkerSettings: [.unsafeFlags(ownRuntime + programLinking)]),
         // The programs of docs/PROGRAMS.md, with the library alone.
         .executableTarget(name: "Examples", dependencies: ["Vaenc"], path: "Examples", swiftSettings: strict),
@@ -157,6 +161,7 @@ let package = Package(
         .testTarget(name: "CommandLineTests", dependencies: ["TestOracles"], swiftSettings: test),
         .testTarget(name: "TestOraclesTests", dependencies: ["TestOracles"], swiftSettings: test),
         .testTarget(name: "VideoBaseTests", dependencies: ["VideoBase"], swiftSettings: unoptimized),
+        .testTarget(name: "FoundationSubsetTests", dependencies: ["FoundationSubset"], swiftSettings: test),
         .testTarget(
             name: "VaencTests",
             dependencies: [
@@ -237,4 +242,15 @@ if let products = Context.environment["VAENC_PRODUCTS"] {
     let faultDriver: Set<String> = products == "all" ? [] : ["FaultDriver", "StandaloneFaultDriver"]
     package.targets.removeAll { $0.type == .test || supportOfTests.union(faultDriver).contains($0.name) }
     if products != "all" { package.products.removeAll { $0.name == "vaenc_fault_drv_video" } }
+
+    // A smaller program: the linker removes each function that is not used, and keeps one of several with equal code. This is
+    // not done in other builds, because packages cannot depend on targets with unsafe flags, and because backtraces would name
+    // the wrong one of several equal functions.
+    for target in package.targets where target.swiftSettings != nil && !target.name.contains("Driver") {
+        target.swiftSettings?.append(.unsafeFlags(["-Xfrontend", "-function-sections"]))
+    }
+    let program = package.targets.first { $0.name == "VaencCLI" }
+    if !programLinking.isEmpty { program?.linkerSettings?.append(.unsafeFlags(["-Xlinker", "--icf=all"])) }
+    // The Makefile makes FoundationEssentials an alias of this module.
+    for target in package.targets where ["Vaenc", "VaencCLI"].contains(target.name) { target.dependencies.append("FoundationSubset") }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import VideoBase
 
 /// Queries about the libraries in this process.
 enum LoadedLibrary {

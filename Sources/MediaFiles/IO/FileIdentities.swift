@@ -1,4 +1,5 @@
 import Glibc
+import VideoBase
 
 /// The files that a name refers to on the file systems, independently of its spelling: through links, other folders, or
 /// other hard links of the same file.

@@ -1,3 +1,5 @@
+import VideoBase
+
 /// A wrong or missing answer, or a fault, of some driver that vaenc works around.
 ///
 /// The table of all quirks is below. Code that works around one asks `affects`, and needs no vendor string of its own.

@@ -1,5 +1,4 @@
 import ArgumentParser
-import FoundationEssentials
 import MediaFiles
 import Vaenc
 
@@ -92,7 +91,7 @@ struct BenchCommand: ParsableCommand, InterruptibleCommand {
     }
 
     private func measure(_ measurement: BenchMeasurement, preset: Int?, selection: DeviceSelector) throws {
-        let date = Date.now.formatted(.iso8601)
+        let date = Clock.date
         measurement.progress.step("looking for encoders")
         let contenders = try Contenders(
             selection: selection, requireHardware: device.requireHardware, preset: preset, withFFmpeg: !noFfmpeg,

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Vaenc
 import VideoBase
 
@@ -109,7 +108,7 @@ struct BenchPage {
     private func picture(_ png: [UInt8], _ size: VideoSize, name: String, facts: String) -> String {
         let (name, facts) = (Self.escaped(name), Self.escaped(facts))
         return "<figure><img alt=\"\(name): \(facts)\" width=\"\(size.width)\" height=\"\(size.height)\" "
-            + "src=\"data:image/png;base64,\(Data(png).base64EncodedString())\"/><figcaption>\(name) <span>\(facts)</span></figcaption></figure>\n"
+            + "src=\"data:image/png;base64,\(Base64.text(png))\"/><figcaption>\(name) <span>\(facts)</span></figcaption></figure>\n"
     }
 
     private var notices: String {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import MediaFiles
 import Vaenc
+import VideoBase
 
 struct EncodeCommand: ParsableCommand, InterruptibleCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import MediaFiles
 import VAAPI
 import Vaenc
+import VideoBase
 
 /// The outputs that `-o` names, and the codec that each must have.
 struct OutputNames {

@@ -1,4 +1,4 @@
-import ArgumentParser
+public import ArgumentParser
 import VideoBase
 
 /// Parses the values of options.
@@ -112,4 +112,9 @@ enum OptionValue {
         }
         return (frames, times.sorted())
     }
+}
+
+extension ExpressibleByArgument where Self: CaseIterable & RawRepresentable, RawValue == String {
+    /// The same as ArgumentParser's own, which formats each text and takes a tenth of the time to parse a command line.
+    public static var allValueStrings: [String] { allCases.map(\.rawValue) }
 }

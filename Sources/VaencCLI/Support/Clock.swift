@@ -14,6 +14,16 @@ enum Clock {
     /// The monotonic clock in seconds.
     static var now: Double { MonotonicClock.seconds }
 
+    /// The date and time in the form 2026-01-31T12:00:00Z.
+    static var date: String {
+        var now = time(nil)
+        var parts = unsafe tm()
+        unsafe gmtime_r(&now, &parts)
+        let fields = unsafe [parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec]
+            .map { $0 < 10 ? "0\($0)" : "\($0)" }
+        return fields[..<3].joined(separator: "-") + "T" + fields[3...].joined(separator: ":") + "Z"
+    }
+
     static var secondsSinceStart: Double { now - start }
 
     /// The user and system time of all threads, in seconds.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import FoundationEssentials
+import VideoBase
 
 /// The options of a command, as ArgumentParser describes them.
 ///
@@ -17,28 +17,19 @@ struct CommandDescription {
 
     let options: [Option]
 
-    init(_ command: any ParsableCommand.Type) throws {
-        let dump = try JSONDecoder().decode(Dump.self, from: Data(command._dumpHelp().utf8))
-        options = (dump.command.arguments ?? []).compactMap { argument in
-            guard let names = argument.names, argument.kind != "positional" else { return nil }
+    init(_ command: any ParsableCommand.Type) throws(VaencError) {
+        guard let description = JSONValue(command._dumpHelp())?["command"] else {
+            throw VaencError(.internalFault, "ArgumentParser describes \(command._commandName) in another form")
+        }
+        options = (description["arguments"]?.array ?? []).compactMap { argument in
+            guard let names = argument["names"]?.array, let kind = argument["kind"]?.string, kind != "positional" else { return nil }
             return Option(
-                names: names.map { ($0.kind == "long" ? "--" : "-") + $0.name }.sorted { $0.count > $1.count },
-                takesValue: argument.kind == "option", isRepeatable: argument.isRepeating,
-                isHidden: !argument.shouldDisplay)
+                names: names.compactMap { name in name["name"]?.string.map { (name["kind"]?.string == "long" ? "--" : "-") + $0 } }
+                    .sorted { $0.count > $1.count },
+                takesValue: kind == "option", isRepeatable: argument["isRepeating"]?.bool == true,
+                isHidden: argument["shouldDisplay"]?.bool != true)
         }
     }
 
     func option(_ name: String) -> Option? { options.first { $0.names.contains(name) } }
-
-    private struct Dump: Decodable {
-        struct Command: Decodable { var arguments: [Argument]? }
-        struct Argument: Decodable {
-            struct Name: Decodable { var kind, name: String }
-            var kind: String
-            var names: [Name]?
-            var isRepeating: Bool
-            var shouldDisplay: Bool
-        }
-        var command: Command
-    }
 }

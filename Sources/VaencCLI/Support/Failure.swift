@@ -66,7 +66,7 @@ enum Failure {
     }
 
     private static func oneLine(_ text: String) -> String {
-        text.split(whereSeparator: \.isNewline).map { $0.trimmingPrefix(while: \.isWhitespace) }
+        text.split(whereSeparator: \.isNewline).map { $0.drop(while: \.isWhitespace) }
             .joined(separator: " ")
     }
 }

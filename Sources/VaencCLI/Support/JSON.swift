@@ -5,7 +5,7 @@ enum JSON {
     static func text(_ value: some Encodable, pretty: Bool = true) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = pretty ? [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes] : [.sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(value), as: UTF8.self)
+        return String(data: try encoder.encode(value), encoding: .utf8) ?? ""
     }
 }
 

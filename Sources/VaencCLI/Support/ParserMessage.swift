@@ -81,7 +81,7 @@ enum ParserMessage {
             return "unexpected argument \(rest.dropLast()): \(isOutput ? "write -o \(rest.dropLast()) if it is the output" : remedy)"
         }
         guard let range = message.firstRange(of: " unexpected arguments: '"), let count = Int(message[..<range.lowerBound]) else { return nil }
-        let all = message[range.upperBound...].dropLast().split(separator: "', '")
+        let all = message[range.upperBound...].dropLast().split(separatedBy: "', '").filter { !$0.isEmpty }
         let names = all.prefix(3).joined(separator: ", ")
         return "\(count) unexpected arguments (\(names)\(count > 3 ? ", …" : "")): \(sequence(all, command) ?? remedy)"
     }
