@@ -155,12 +155,19 @@ package final class H264PictureEncoder {
         for y in 0..<min(source.height, geometry.height) {
             let a = source.luma + y * source.lumaPitch
             let b = planes.luma + y * geometry.stride
-            var line: UInt32 = 0
-            for x in 0..<width {
-                let d = Int32(a[x]) &- Int32(b[x])
-                line = line &+ UInt32(bitPattern: d &* d)
+            var line: Int32 = 0
+            var x = 0
+            while x &+ 8 <= width {
+                let d = a.load(x, as: HalfBytes.self).words &- b.load(x, as: HalfBytes.self).words
+                for i in 0..<8 { line = line &+ Int32(d[i]) &* Int32(d[i]) }
+                x &+= 8
             }
-            sum &+= UInt64(line)
+            while x < width {
+                let d = Int32(a[x]) &- Int32(b[x])
+                line = line &+ d &* d
+                x &+= 1
+            }
+            sum &+= UInt64(UInt32(bitPattern: line))
         }
         return sum
     }
