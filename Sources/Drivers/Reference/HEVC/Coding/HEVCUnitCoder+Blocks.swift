@@ -30,19 +30,25 @@ extension HEVCUnitCoder {
     /// than no levels.
     mutating func codeBlock(_ block: HEVCBlockTask<Sample>, depth: Int) -> HEVCCodedBlock {
         let size = 1 &<< block.log2Size
-        HEVCBlock.residual(
-            block.source, block.sourceStride, minus: block.prediction, block.predictionStride, width: size,
-            height: size, to: residual, size)
-        if let chooser { return codeChosenBlock(block, chooser) }
+        if let chooser {
+            loadResidual(block)
+            return codeChosenBlock(block, chooser)
+        }
         let plainError = HEVCBlock.squares(
             block.source, block.sourceStride, block.prediction, block.predictionStride, width: size, height: size)
         var count = counter
         codeFlag(&count, block, depth, false)
         let plainCost = (plainError &<< 8) &+ weighed(count.cost)
-        transform.forward(residual, stride: size, log2Size: block.log2Size, isSine: block.isSine, to: coefficients)
         let rounding =
             preset.choosesLevels ? 128 : block.isIntra ? HEVCQuantizer.intraRounding : HEVCQuantizer.interRounding
-        var quantized = quantizer(block.component).quantize(
+        let quantizer = quantizer(block.component)
+        if quantizer.leavesNothing(plainError, log2Size: block.log2Size, rounding: rounding) {
+            reconstructWithoutLevels(block, wasReconstructed: false)
+            return HEVCCodedBlock(cost: plainCost)
+        }
+        loadResidual(block)
+        transform.forward(residual, stride: size, log2Size: block.log2Size, isSine: block.isSine, to: coefficients)
+        var quantized = quantizer.quantize(
             coefficients, log2Size: block.log2Size, rounding: rounding, to: block.levels)
         if preset.choosesLevels && quantized.count > 0 { quantized = chooseLevels(block) }
         if sign_data_hiding_enabled_flag && quantized.count > 1 {
@@ -60,6 +66,13 @@ extension HEVCUnitCoder {
         }
         reconstructWithoutLevels(block, wasReconstructed: quantized.count > 0)
         return HEVCCodedBlock(cost: plainCost)
+    }
+
+    @inline(__always) private func loadResidual(_ block: HEVCBlockTask<Sample>) {
+        let size = 1 &<< block.log2Size
+        HEVCBlock.residual(
+            block.source, block.sourceStride, minus: block.prediction, block.predictionStride, width: size,
+            height: size, to: residual, size)
     }
 
     @inline(never) private func residualBits(_ block: HEVCBlockTask<Sample>) -> Int {

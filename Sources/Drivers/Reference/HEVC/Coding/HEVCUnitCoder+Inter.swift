@@ -68,9 +68,8 @@ extension HEVCUnitCoder {
             HEVCBlock.copy(from.luma + offset, from.stride, width: width, height: height, to: target, stride)
             return
         }
-        HEVCInterpolation.luma(
-            from, x: part.x, y: part.y, vector, width: width, height: height, scratch: temporary, to: first)
-        HEVCInterPrediction.one(first, width: width, height: height, to: target, stride: stride)
+        HEVCInterpolation.lumaSamples(
+            from, x: part.x, y: part.y, vector, width: width, height: height, wide: wide, to: target, stride)
     }
 
     @inline(never) private func predictChroma(
@@ -91,8 +90,11 @@ extension HEVCUnitCoder {
             interpolate(1, second)
             HEVCInterPrediction.both(first, second, width: width, height: height, to: target, stride: stride)
         } else {
-            interpolate(motion.reference0 >= 0 ? 0 : 1, first)
-            HEVCInterPrediction.one(first, width: width, height: height, to: target, stride: stride)
+            let list = motion.reference0 >= 0 ? 0 : 1
+            let from = planes(list, motion.reference(list))
+            HEVCInterpolation.chromaSamples(
+                isCb ? from.cb : from.cr, from, x: part.x >> 1, y: part.y >> 1, motion.vector(list), width: width,
+                height: height, wide: wide, to: target, stride)
         }
     }
 

@@ -7,6 +7,20 @@ enum HEVCInterPrediction<Sample: HEVCSample> {
     ) {
         let shift = Int16(truncatingIfNeeded: 14 &- Sample.bitDepth)
         let round = Words(repeating: 1 &<< (shift &- 1))
+        if width & 7 == 0 {
+            for y in 0..<height {
+                let from = block + y &* HEVCInterpolation<Sample>.stride
+                let to = samples + y &* stride
+                var x = 0
+                while x < width {
+                    // The sum of a 14-bit value, including the filter's overshoot, and the rounding offset is less than
+                    // 2^15.
+                    to.storeClipped(x, (from.load(x, as: Words.self) &+ round) &>> Words(repeating: shift))
+                    x &+= 8
+                }
+            }
+            return
+        }
         forRows(width, height: height, samples: samples, stride: stride) { offset in
             // The sum of a 14-bit value, including the filter's overshoot, and the rounding offset is less than 2^15.
             (block.load(offset, as: Words.self) &+ round) &>> Words(repeating: shift)

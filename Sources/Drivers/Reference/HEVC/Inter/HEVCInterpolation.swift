@@ -9,7 +9,7 @@ enum HEVCInterpolation<Sample: HEVCSample> {
     /// The number of elements of scratch memory: the rows that the vertical filter reads, and eight columns of
     /// interleaved row pairs.
     static var scratchCount: Int { rowsCount + 72 * 16 }
-    private static var rowsCount: Int { 72 * stride + 8 }
+    static var rowsCount: Int { 72 * stride + 8 }
 
     /// shift3 of 8.5.3.3.3: the left shift from samples to 14-bit values.
     @inline(__always) static var shift: Int16 { Int16(truncatingIfNeeded: 14 &- Sample.bitDepth) }
@@ -107,7 +107,7 @@ enum HEVCInterpolation<Sample: HEVCSample> {
     /// Returns the filter's sums for eight samples; for 8-bit samples only. The sums fit 16 bits, since the magnitudes
     /// of the taps add up to at most 112. `at` points to the sample of the first tap, `step` is the distance to the
     /// next tap's sample.
-    @inline(__always) private static func products(_ at: ElementPointer<Sample>, _ step: Int, _ taps: HEVCTaps) -> Words {
+    @inline(__always) static func products(_ at: ElementPointer<Sample>, _ step: Int, _ taps: HEVCTaps) -> Words {
         let near =
             at.words(0) &* taps.tap(0) &+ at.words(step) &* taps.tap(1) &+ at.words(2 &* step) &* taps.tap(2)
             &+ at.words(3 &* step) &* taps.tap(3)
@@ -119,7 +119,7 @@ enum HEVCInterpolation<Sample: HEVCSample> {
     }
 
     /// Filters samples horizontally.
-    private static func filterAlong(
+    static func filterAlong(
         _ from: ElementPointer<Sample>, fromStride: Int, taps: HEVCTaps, width: Int, height: Int,
         block: ElementPointer<Int16>
     ) {

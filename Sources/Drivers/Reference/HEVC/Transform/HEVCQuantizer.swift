@@ -95,17 +95,15 @@ package struct HEVCQuantizer: BitwiseCopyable, Sendable {
     @inline(never) package func quantize(
         _ coefficients: ElementPointer<Int16>, log2Size: Int, rounding: Int, to levels: ElementPointer<Int16>
     ) -> HEVCQuantized {
-        let shift = 14 &+ period &+ excess(log2Size)
-        let shifts = Quads(repeating: Int32(truncatingIfNeeded: shift))
-        let round = Quads(repeating: Int32(truncatingIfNeeded: rounding &<< (shift &- 8)))
-        let factors = Self.factors(inverse)
+        let step = HEVCStep(self, log2Size: log2Size, rounding: rounding)
+        // Most vectors of coefficients are below the threshold.
+        let below = Words(repeating: Int16(truncatingIfNeeded: least(log2Size: log2Size, rounding: rounding) &- 1))
         var counts = Words(repeating: 0)
         var columns = 0
         var rows = 0
         if log2Size == 2 {
-            let upper = Self.quantized(coefficients, levels: levels, factors: factors, round: round, shifts: shifts)
-            let lower = Self.quantized(
-                coefficients + 8, levels: levels + 8, factors: factors, round: round, shifts: shifts)
+            let upper = step.quantized(coefficients.load(0), to: levels)
+            let lower = step.quantized(coefficients.load(8), to: levels + 8)
             counts = upper.atMost(Words(repeating: 1)) &+ lower.atMost(Words(repeating: 1))
             let both = upper | lower
             columns = HEVCExtent.last(Words(lowHalf: both.lowHalf | both.highHalf, highHalf: .zero))
@@ -119,10 +117,16 @@ package struct HEVCQuantizer: BitwiseCopyable, Sendable {
                 var seen = Words(repeating: 0)
                 for y in 0..<size {
                     let offset = y &<< log2Size &+ x
-                    let level = Self.quantized(
-                        coefficients + offset, levels: levels + offset, factors: factors, round: round, shifts: shifts)
+                    let value = coefficients.load(offset, as: Words.self).atLeast(Words(repeating: -32767))
+                    // Zero where the magnitude is at most `below`.
+                    let excess = value.magnitude.atLeast(below) ^ below
+                    if !excess.isAnySet {
+                        levels.store(offset, Words.zero)
+                        continue
+                    }
+                    let level = step.quantized(value, to: levels + offset)
                     counts = counts &+ level.atMost(Words(repeating: 1))
-                    if level.isAnySet { rows = Swift.max(rows, y &+ 1) }
+                    rows = Swift.max(rows, y &+ 1)
                     seen |= level
                 }
                 let last = HEVCExtent.last(seen)
@@ -133,19 +137,18 @@ package struct HEVCQuantizer: BitwiseCopyable, Sendable {
         return HEVCQuantized(count: counts.unsignedSum, extent: HEVCExtent(columns: columns, rows: rows))
     }
 
-    /// Quantizes eight coefficients, stores their levels and returns the levels' magnitudes.
-    @inline(__always) private static func quantized(
-        _ coefficients: ElementPointer<Int16>, levels: ElementPointer<Int16>, factors: Words, round: Quads,
-        shifts: Quads
-    ) -> Words {
-        let value = coefficients.load(0, as: Words.self).atLeast(Words(repeating: -32767))
-        let sign = value &>> 15
-        let magnitude = (value ^ sign) &- sign
-        let (low, high) = zip(magnitude, magnitude)
-        let level = saturatedWords(
-            (pairProducts(low, factors) &+ round) &>> shifts, (pairProducts(high, factors) &+ round) &>> shifts)
-        levels.store(0, (level ^ sign) &- sign)
-        return level
+    /// Returns the least magnitude of a coefficient whose level is not 0; 32767 if there is none that is less.
+    @inline(__always) func least(log2Size: Int, rounding: Int) -> Int {
+        let shift = 14 &+ period &+ excess(log2Size)
+        let rest = (1 &<< shift) &- rounding &<< (shift &- 8)
+        return Swift.min((rest &+ inverse &- 1) / inverse, 32767)
+    }
+
+    /// Returns whether a residual with a squared error has no level that is not 0: no coefficient of an orthonormal
+    /// transform exceeds the square root of the error. The transform deviates from that by less than the margin here.
+    @inline(__always) func leavesNothing(_ error: Int, log2Size: Int, rounding: Int) -> Bool {
+        let least = Swift.max(least(log2Size: log2Size, rounding: rounding) &- 8, 0)
+        return (error &<< (2 &* excess(log2Size))) &* 17 < least &* least &* 16
     }
 
     /// Splits a factor into two summands, so that `pairProducts` of a repeated value with them gives the 32-bit
@@ -154,6 +157,36 @@ package struct HEVCQuantizer: BitwiseCopyable, Sendable {
         let first = Int16(truncatingIfNeeded: factor &>> 1)
         let second = Int16(truncatingIfNeeded: factor &- factor &>> 1)
         return Words(first, second, first, second, first, second, first, second)
+    }
+}
+
+/// The values with which coefficients of one block size are quantized.
+private struct HEVCStep {
+    let factor: SIMD8<UInt16>
+    let round: Quads
+    let shift: Int32
+
+    @inline(__always) init(_ quantizer: HEVCQuantizer, log2Size: Int, rounding: Int) {
+        let shift = 14 &+ quantizer.period &+ quantizer.excess(log2Size)
+        self.shift = Int32(truncatingIfNeeded: shift)
+        round = Quads(repeating: Int32(truncatingIfNeeded: rounding &<< (shift &- 8)))
+        factor = SIMD8<UInt16>(repeating: UInt16(truncatingIfNeeded: quantizer.inverse))
+    }
+
+    /// Quantizes eight coefficients of at least −32767, stores their levels and returns the levels' magnitudes.
+    @inline(__always) func quantized(_ coefficients: Words, to levels: ElementPointer<Int16>) -> Words {
+        let value = coefficients.atLeast(Words(repeating: -32767))
+        let sign = value &>> 15
+        let magnitude = ((value ^ sign) &- sign).unsignedWords
+        // The low and high halves of the 32-bit products.
+        let (low, high) = zip((magnitude &* factor).signedWords, magnitude.multipliedHigh(factor).signedWords)
+        // SAFETY: all these types consist of 16 bytes without padding, and every bit pattern is valid.
+        let (first, second) = unsafe (unsafeBitCast(low, to: Quads.self), unsafeBitCast(high, to: Quads.self))
+        // One shift for all elements is one instruction; different shifts are not.
+        let shifts = Quads(repeating: shift)
+        let level = saturatedWords((first &+ round) &>> shifts, (second &+ round) &>> shifts)
+        levels.store(0, (level ^ sign) &- sign)
+        return level
     }
 }
 

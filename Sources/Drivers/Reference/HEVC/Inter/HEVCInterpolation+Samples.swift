@@ -1,0 +1,121 @@
+// Interpolation of samples from one reference, without 14-bit values in memory.
+
+extension HEVCInterpolation {
+    /// Predicts the luma block at (x, y), displaced by `vector`, from one reference. The result is that of `luma` and
+    /// `HEVCInterPrediction.one`.
+    static func lumaSamples(
+        _ planes: HEVCPlanes<Sample>, x: Int, y: Int, _ vector: MotionVector, width: Int, height: Int,
+        wide: ElementPointer<Int16>, to samples: ElementPointer<Sample>, _ stride: Int
+    ) {
+        let scratch = wide + 2 &* count
+        let (fractionX, fractionY) = (Int(vector.x & 3), Int(vector.y & 3))
+        if Sample.bitDepth > 8 || width & 7 != 0 || fractionX | fractionY == 0 {
+            luma(planes, x: x, y: y, vector, width: width, height: height, scratch: scratch, to: wide)
+            HEVCInterPrediction.one(wide, width: width, height: height, to: samples, stride: stride)
+            return
+        }
+        let taps = HEVCInterpolationTaps.shared
+        predict(
+            planes.luma + lumaOffset(planes, x, y, vector), planes.stride, fractionX == 0 ? nil : taps.luma(fractionX),
+            fractionY == 0 ? nil : taps.luma(fractionY), width, height, scratch, samples, stride)
+    }
+
+    /// Predicts the chroma block at (x, y), in chroma samples, from one reference.
+    static func chromaSamples(
+        _ plane: ElementPointer<Sample>, _ planes: HEVCPlanes<Sample>, x: Int, y: Int, _ vector: MotionVector,
+        width: Int, height: Int, wide: ElementPointer<Int16>, to samples: ElementPointer<Sample>, _ stride: Int
+    ) {
+        let scratch = wide + 2 &* count
+        let (fractionX, fractionY) = (Int(vector.x & 7), Int(vector.y & 7))
+        if Sample.bitDepth > 8 || width & 7 != 0 || fractionX | fractionY == 0 {
+            chroma(plane, planes, x: x, y: y, vector, width: width, height: height, scratch: scratch, to: wide)
+            HEVCInterPrediction.one(wide, width: width, height: height, to: samples, stride: stride)
+            return
+        }
+        let taps = HEVCInterpolationTaps.shared
+        predict(
+            plane + chromaOffset(planes, x, y, vector), planes.chromaStride,
+            fractionX == 0 ? nil : taps.chroma(fractionX), fractionY == 0 ? nil : taps.chroma(fractionY), width, height,
+            scratch, samples, stride)
+    }
+
+    /// Filters in one or both directions.
+    private static func predict(
+        _ at: ElementPointer<Sample>, _ fromStride: Int, _ along: HEVCTaps?, _ down: HEVCTaps?, _ width: Int,
+        _ height: Int, _ scratch: ElementPointer<Int16>, _ samples: ElementPointer<Sample>, _ stride: Int
+    ) {
+        guard let down else {
+            if let along {
+                filterSamples(
+                    at + along.first, fromStride, step: 1, along, width: width, height: height, to: samples, stride)
+            }
+            return
+        }
+        guard let along else {
+            filterSamples(
+                at + down.first &* fromStride, fromStride, step: fromStride, down, width: width, height: height,
+                to: samples, stride)
+            return
+        }
+        filterAlong(
+            at + down.first &* fromStride, fromStride: fromStride, taps: along, width: width,
+            height: height &+ down.count &- 1, block: scratch)
+        filterRows(scratch, down, width: width, height: height, to: samples, stride)
+    }
+
+    /// Filters 8-bit samples in one direction. The width is rounded up to a multiple of 8.
+    @inline(never) private static func filterSamples(
+        _ from: ElementPointer<Sample>, _ fromStride: Int, step: Int, _ taps: HEVCTaps, width: Int, height: Int,
+        to samples: ElementPointer<Sample>, _ stride: Int
+    ) {
+        for y in 0..<height {
+            let row = from + y &* fromStride
+            let to = samples + y &* stride
+            var x = 0
+            while x < width {
+                to.storeClipped(x, (products(row + x, step, taps) &+ 32) &>> 6)
+                x &+= 8
+            }
+        }
+    }
+
+    /// Filters vertically the rows that were filtered horizontally before; for 8-bit samples. `scratch` begins with the
+    /// row of the first tap.
+    @inline(never) private static func filterRows(
+        _ scratch: ElementPointer<Int16>, _ taps: HEVCTaps, width: Int, height: Int, to samples: ElementPointer<Sample>,
+        _ stride: Int
+    ) {
+        let pairs = scratch + rowsCount
+        let count = taps.count / 2
+        var x = 0
+        while x < width {
+            var above: Words = scratch.load(x)
+            var y = 0
+            while y < height &+ taps.count &- 2 {
+                let below: Words = scratch.load((y &+ 1) &* Self.stride &+ x)
+                let (low, high) = zip(above, below)
+                pairs.store(16 &* y, low)
+                pairs.store(16 &* y &+ 8, high)
+                above = below
+                y &+= 1
+            }
+            for y in 0..<height {
+                let row = pairs + 16 &* y
+                var (low, high) = (Quads.zero, Quads.zero)
+                var (nextLow, nextHigh) = (Quads.zero, Quads.zero)
+                var k = 0
+                while k < count {
+                    (low, high) = (low &+ nextLow, high &+ nextHigh)
+                    let pair: Words = taps.pairs.load(8 &* k)
+                    nextLow = pairProducts(row.load(32 &* k), pair)
+                    nextHigh = pairProducts(row.load(32 &* k &+ 8), pair)
+                    k &+= 1
+                }
+                // The shifts of both stages; the 14-bit value between them fits 16 bits.
+                let words = saturatedWords((low &+ nextLow) &>> 6, (high &+ nextHigh) &>> 6)
+                samples.storeClipped(y &* stride &+ x, (words &+ 32) &>> 6)
+            }
+            x &+= 8
+        }
+    }
+}
