@@ -86,7 +86,6 @@ extension HEVCInterpolation {
         _ stride: Int
     ) {
         let pairs = scratch + rowsCount
-        let count = taps.count / 2
         var x = 0
         while x < width {
             var above: Words = scratch.load(x)
@@ -100,19 +99,9 @@ extension HEVCInterpolation {
                 y &+= 1
             }
             for y in 0..<height {
-                let row = pairs + 16 &* y
-                var (low, high) = (Quads.zero, Quads.zero)
-                var (nextLow, nextHigh) = (Quads.zero, Quads.zero)
-                var k = 0
-                while k < count {
-                    (low, high) = (low &+ nextLow, high &+ nextHigh)
-                    let pair: Words = taps.pairs.load(8 &* k)
-                    nextLow = pairProducts(row.load(32 &* k), pair)
-                    nextHigh = pairProducts(row.load(32 &* k &+ 8), pair)
-                    k &+= 1
-                }
+                let (low, high) = pairSums(pairs + 16 &* y, taps)
                 // The shifts of both stages; the 14-bit value between them fits 16 bits.
-                let words = saturatedWords((low &+ nextLow) &>> 6, (high &+ nextHigh) &>> 6)
+                let words = saturatedWords(low &>> 6, high &>> 6)
                 samples.storeClipped(y &* stride &+ x, (words &+ 32) &>> 6)
             }
             x &+= 8

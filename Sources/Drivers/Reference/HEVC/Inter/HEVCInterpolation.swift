@@ -217,25 +217,30 @@ enum HEVCInterpolation<Sample: HEVCSample> {
         }
     }
 
+    /// Returns the filter's sums for eight columns. `rows` begins with the row of the first tap, and each row is interleaved
+    /// with the next one.
+    @inline(__always) static func pairSums(_ rows: ElementPointer<Int16>, _ taps: HEVCTaps) -> (low: Quads, high: Quads) {
+        var (low, high) = (Quads.zero, Quads.zero)
+        var (nextLow, nextHigh) = (Quads.zero, Quads.zero)
+        var k = 0
+        while k < taps.count / 2 {
+            (low, high) = (low &+ nextLow, high &+ nextHigh)
+            let pair: Words = taps.pairs.load(8 &* k)
+            nextLow = pairProducts(rows.load(32 &* k), pair)
+            nextHigh = pairProducts(rows.load(32 &* k &+ 8), pair)
+            k &+= 1
+        }
+        return (low &+ nextLow, high &+ nextHigh)
+    }
+
     /// Computes eight columns from rows that are each interleaved with the next row.
     @inline(__always) private static func sumPairs(
         _ rows: ElementPointer<Int16>, _ taps: HEVCTaps, shift: Int32, _ height: Int, _ block: ElementPointer<Int16>
     ) {
         let shifts = Quads(repeating: shift)
-        let count = taps.count / 2
         for y in 0..<height {
-            let row = rows + 16 &* y
-            var (low, high) = (Quads.zero, Quads.zero)
-            var (nextLow, nextHigh) = (Quads.zero, Quads.zero)
-            var k = 0
-            while k < count {
-                (low, high) = (low &+ nextLow, high &+ nextHigh)
-                let pair: Words = taps.pairs.load(8 &* k)
-                nextLow = pairProducts(row.load(32 &* k), pair)
-                nextHigh = pairProducts(row.load(32 &* k &+ 8), pair)
-                k &+= 1
-            }
-            block.store(y &* stride, saturatedWords((low &+ nextLow) &>> shifts, (high &+ nextHigh) &>> shifts))
+            let (low, high) = pairSums(rows + 16 &* y, taps)
+            block.store(y &* stride, saturatedWords(low &>> shifts, high &>> shifts))
         }
     }
 }
