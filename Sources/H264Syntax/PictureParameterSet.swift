@@ -1,4 +1,4 @@
-import NALUnits
+package import NALUnits
 package import VideoBase
 
 /// The picture parameter set, pic_parameter_set_rbsp(), H.264 7.3.2.2, with one slice group. The fields have the names
@@ -12,7 +12,7 @@ package struct PictureParameterSet: Sendable, Hashable {
     package var entropy_coding_mode_flag: Bool
     /// num_ref_idx_l0_default_active_minus1 + 1 and num_ref_idx_l1_default_active_minus1 + 1: the default numbers of
     /// entries in lists 0 and 1.
-    package var num_ref_idx_default_active = [1, 1]
+    package var num_ref_idx_default_active = PerList(1, 1)
     /// Whether P slices use explicit weighted prediction.
     package var weighted_pred_flag = false
     /// The weighted prediction of B slices: 0 default, 1 explicit, 2 implicit.

@@ -28,9 +28,9 @@ package struct SliceHeader: Sendable, Hashable {
     /// Whether direct prediction in B slices is spatial. Otherwise, it is temporal.
     package var direct_spatial_mv_pred_flag = true
     /// The numbers of entries in lists 0 and 1; 0 if the slice type has no such list.
-    package var num_ref_idx_active = [0, 0]
+    package var num_ref_idx_active = PerList(0, 0)
     /// The modifications of lists 0 and 1. Empty for the initial order.
-    package var modifications: [[ReferenceListModification]] = [[], []]
+    package var modifications = PerList<[ReferenceListModification]>([], [])
     /// Whether an IDR picture becomes a long-term reference.
     package var long_term_reference_flag = false
     /// The memory management operations. Empty for the sliding window (8.2.5.3).

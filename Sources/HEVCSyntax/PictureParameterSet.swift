@@ -1,4 +1,4 @@
-import NALUnits
+package import NALUnits
 
 /// The picture parameter set, pic_parameter_set_rbsp(), H.265 7.3.2.3.1, without scaling lists and extensions. The
 /// fields have the names and values of the standard.
@@ -33,7 +33,7 @@ package struct PictureParameterSet: Sendable, Hashable {
     package var cabac_init_present_flag = false
     /// num_ref_idx_l0_default_active_minus1 + 1 and num_ref_idx_l1_default_active_minus1 + 1: the default numbers of
     /// entries in lists 0 and 1.
-    package var num_ref_idx_default_active = [1, 1]
+    package var num_ref_idx_default_active = PerList(1, 1)
     /// init_qp_minus26 + 26: from −6·(bit depth − 8) to 51.
     package var init_qp: Int
     /// Whether intra blocks predict only from intra blocks.

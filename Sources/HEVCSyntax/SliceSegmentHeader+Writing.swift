@@ -70,9 +70,9 @@ extension SliceSegmentHeader {
         }
         let total = numPicTotalCurr(sps)
         if pps.lists_modification_present_flag, total > 1 {
-            for entries in list_entry.prefix(slice_type == .b ? 2 : 1) {
-                w.flag(!entries.isEmpty)  // ref_pic_list_modification_flag_l0 or _l1
-                for entry in entries { w.u(bitsToNumber(total), entry) }
+            for list in 0..<(slice_type == .b ? 2 : 1) {
+                w.flag(!list_entry[list].isEmpty)  // ref_pic_list_modification_flag_l0 or _l1
+                for entry in list_entry[list] { w.u(bitsToNumber(total), entry) }
             }
         }
         if slice_type == .b { w.flag(mvd_l1_zero_flag) }

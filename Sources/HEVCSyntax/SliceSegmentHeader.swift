@@ -1,3 +1,5 @@
+package import NALUnits
+
 /// slice_type, H.265 Table 7-7.
 package enum SliceType: UInt8, Sendable, CaseIterable {
     case b = 0
@@ -84,10 +86,10 @@ package struct SliceSegmentHeader: Sendable, Hashable {
     /// Whether sample adaptive offset is used for chroma.
     package var slice_sao_chroma_flag = false
     /// The numbers of entries in lists 0 and 1; 0 if the slice type has no such list.
-    package var num_ref_idx_active = [0, 0]
+    package var num_ref_idx_active = PerList(0, 0)
     /// list_entry_l0 and list_entry_l1, (7-57): for each entry of a list, its index in the initial list. Empty for the
     /// initial order.
-    package var list_entry: [[Int]] = [[], []]
+    package var list_entry = PerList<[Int]>([], [])
     /// Whether motion vector differences for list 1 are zero in bi-prediction.
     package var mvd_l1_zero_flag = false
     /// Whether the initialization tables of CABAC for P and B slices are swapped.

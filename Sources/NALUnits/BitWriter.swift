@@ -2,7 +2,7 @@
 ///
 /// The bytes are an RBSP; emulation prevention is applied later. A value that does not fit its descriptor is a
 /// programming error and traps: values are checked when they enter the syntax types.
-package struct BitWriter: Sendable {
+@usableFromInline package struct BitWriter: Sendable {
     /// The complete bytes.
     private var whole: [UInt8] = []
     /// The bits that do not fill a byte yet, in the low `pendingCount` bits.

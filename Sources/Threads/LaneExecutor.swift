@@ -6,6 +6,10 @@ internal import Synchronization
 ///
 /// No thread belongs to a lane. A thread that finishes a job takes the next ready job of any lane. If nothing else is
 /// ready, a job that was added by the finished job, in any lane, therefore runs without a thread switch.
+///
+/// If jobs that are not urgent arrive within a short time after the last job was done, an idle thread lingers: it sleeps
+/// until a timer expires or an urgent job arrives, and then runs all jobs that arrived meanwhile. So many short jobs cost
+/// one thread switch together.
 package final class LaneExecutor: Sendable {
     package typealias Job = () -> Void
 
@@ -27,8 +31,46 @@ package final class LaneExecutor: Sendable {
         var lanes: [Lane]
         /// The number of threads that take jobs.
         var threads = 0
+        /// Whether a thread sleeps with a timer, so that jobs that are not urgent need not wake it.
+        var isLingering = false
+        /// The time since which no lane is busy, in nanoseconds of `MonotonicClock`.
+        private var idleSince: Int64 = 0
+        /// Whether the last job that found all lanes idle arrived soon after they became idle.
+        private var expectsJobsSoon = false
 
+        init(lanes: [Lane]) { self.lanes = lanes }
+
+        private var isBusy: Bool { lanes.contains(where: \.isBusy) }
+        var hasReadyLane: Bool { lanes.contains(where: \.isReady) }
         var isDone: Bool { lanes.allSatisfy(\.isDone) }
+
+        /// Adds a job. Returns the thread that must be woken for it.
+        mutating func add(_ job: WaitingJob, to lane: Int, isUrgent: Bool) -> Sleeper? {
+            if !isBusy, !hasReadyLane {
+                expectsJobsSoon = MonotonicClock.nanoseconds - idleSince < LaneExecutor.lingerNanoseconds
+            }
+            lanes[lane].jobs.append(job)
+            guard lanes[lane].isReady else { return nil }
+            if !isLingering { return .any }
+            return isUrgent || isBusy ? .lingering : nil
+        }
+
+        /// Returns what an idle thread does next; nil if it sleeps.
+        mutating func next() -> Next? {
+            if let (lane, job) = take() { return .job(lane, job, isMore: hasReadyLane) }
+            guard isDone else { return nil }
+            threads -= 1
+            return .end
+        }
+
+        /// Decides whether an idle thread lingers.
+        mutating func beginLingering() -> Bool {
+            guard !isBusy else { return false }
+            idleSince = MonotonicClock.nanoseconds
+            if isLingering || !expectsJobsSoon { return false }
+            isLingering = true
+            return true
+        }
 
         mutating func take() -> (lane: Int, job: WaitingJob)? {
             guard let lane = lanes.firstIndex(where: \.isReady) else { return nil }
@@ -36,6 +78,20 @@ package final class LaneExecutor: Sendable {
             return (lane, lanes[lane].jobs.removeFirst())
         }
     }
+
+    /// A thread that sleeps.
+    private enum Sleeper {
+        case any
+        case lingering
+    }
+
+    private enum Next {
+        case job(Int, WaitingJob, isMore: Bool)
+        case end
+    }
+
+    /// The time for which a thread lingers: that of a few small pictures.
+    private static let lingerNanoseconds: Int64 = 300_000
 
     /// The handler of calls that do not return.
     ///
@@ -52,6 +108,9 @@ package final class LaneExecutor: Sendable {
     private let makesCalls = Atomic(false)
     private let name: String
     private let state: Monitor<State>
+    /// Whether the lingering thread must end its sleep. It sleeps here and not with the other threads, so that it is the
+    /// one that is woken.
+    private let alarm = Monitor(false)
     /// Signals the callers that wait for the end of a lane.
     private let ends = Monitor(())
 
@@ -149,18 +208,34 @@ package final class LaneExecutor: Sendable {
 
     /// Adds a job to a lane. If the executor has no threads left, the job runs immediately on the calling thread.
     ///
-    /// - Parameter isAwaited: Whether the caller waits for the job and therefore takes no other job meanwhile.
-    package func add(to lane: Int, isAwaited: Bool = false, _ job: sending @escaping Job) {
+    /// - Parameters:
+    ///   - isAwaited: Whether the caller waits for the job and therefore takes no other job meanwhile.
+    ///   - isUrgent: Whether the job must not wait for the end of a lingering thread's sleep.
+    package func add(to lane: Int, isAwaited: Bool = false, isUrgent: Bool = true, _ job: sending @escaping Job) {
         // SAFETY: The job is used only by the one thread that takes it, or only here.
         nonisolated(unsafe) let job = job
-        let (hasThread, isReady) = state.withLockWithoutNotifying { state in
-            let hasThread = state.threads > 0
-            if hasThread { unsafe state.lanes[lane].jobs.append(WaitingJob(run: job)) }
-            return (hasThread, state.lanes[lane].isReady)
+        let (hasThread, sleeper) = state.withLockWithoutNotifying { state -> (Bool, Sleeper?) in
+            if state.threads == 0 { return (false, nil) }
+            return (true, unsafe state.add(WaitingJob(run: job), to: lane, isUrgent: isUrgent || isAwaited))
         }
         if !hasThread { return unsafe job() }
         // A thread of this executor takes another job after its current one, so no other thread need be woken.
-        if isReady, isAwaited || !looksForJobs { state.wakeOne() }
+        if let sleeper, isAwaited || !looksForJobs { wake(sleeper) }
+    }
+
+    /// Makes the jobs that wait for a lingering thread urgent.
+    package func hurry() {
+        if state.withLockWithoutNotifying({ $0.isLingering && $0.hasReadyLane }) { wake(.lingering) }
+    }
+
+    private func wake(_ sleeper: Sleeper) {
+        switch sleeper {
+        case .any: state.wakeOne()
+        case .lingering:
+            // The thread is woken without the lock, which it takes at once.
+            alarm.withLockWithoutNotifying { $0 = true }
+            alarm.wakeOne()
+        }
     }
 
     /// Whether the calling thread takes another job soon, after the current one. Foreign code may take long.
@@ -223,14 +298,26 @@ package final class LaneExecutor: Sendable {
 
     /// Waits for the next job. Returns nil when all lanes are closed and done.
     private func next() -> (lane: Int, job: WaitingJob)? {
-        let (taken, isMore) = state.waitWithoutNotifying { state -> ((lane: Int, job: WaitingJob)?, Bool)? in
-            if let taken = state.take() { return (taken, state.lanes.contains(where: \.isReady)) }
-            guard state.isDone else { return nil }
-            state.threads -= 1
-            return (nil, true)
+        var (next, lingers) = state.withLockWithoutNotifying { state in
+            let next = state.next()
+            return (next, next == nil && state.beginLingering())
         }
-        if isMore { state.wakeOne() }
-        return taken
+        if lingers {
+            _ = alarm.waitWithoutNotifying(atMostNanoseconds: UInt64(Self.lingerNanoseconds)) { $0 ? () : nil }
+            next = state.withLockWithoutNotifying { state in
+                state.isLingering = false
+                return state.next()
+            }
+            alarm.withLockWithoutNotifying { $0 = false }
+        }
+        switch next ?? state.waitWithoutNotifying({ $0.next() }) {
+        case .job(let lane, let job, let isMore):
+            if isMore { state.wakeOne() }
+            return (lane, job)
+        case .end:
+            state.wakeOne()
+            return nil
+        }
     }
 
     private func finish(_ lane: Int) {

@@ -1,18 +1,20 @@
-internal import Glibc
+public import Glibc
 
 /// A value that is protected by a lock, and on whose state threads can wait: a POSIX mutex and a condition variable on
 /// the monotonic clock.
 ///
 /// Use it on dedicated threads, which may block. Threads of Swift's cooperative pool must not wait.
-@safe package final class Monitor<Value>: @unchecked Sendable {
-    // SAFETY: The mutex and the condition variable are allocated in init and live until deinit. `value` is accessed
-    // only while the mutex is held.
+@usableFromInline @safe package final class Monitor<Value>: @unchecked Sendable {
+    // SAFETY: The mutex, the condition variable and the value are allocated in init and live until deinit. The value is
+    // accessed only while the mutex is held. Therefore it needs no dynamic check for exclusive access, which a stored
+    // property of a class would have.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
-    @usableFromInline var value: Value
+    @usableFromInline let value: UnsafeMutablePointer<Value>
 
     package init(_ value: sending Value) {
-        self.value = value
+        unsafe self.value = .allocate(capacity: 1)
+        unsafe self.value.initialize(to: value)
         unsafe mutex = .allocate(capacity: 1)
         unsafe condition = .allocate(capacity: 1)
         unsafe mutex.initialize(to: pthread_mutex_t())
@@ -30,9 +32,12 @@ internal import Glibc
         _ = unsafe pthread_mutex_destroy(mutex)
         unsafe condition.deallocate()
         unsafe mutex.deallocate()
+        unsafe value.deinitialize(count: 1)
+        unsafe value.deallocate()
     }
 
     // The generic functions are inlinable, so that they are compiled for the caller's types. Many run for each picture.
+    // The compiler does so in other modules only if the class is also `@usableFromInline`.
 
     @usableFromInline func lock() { _ = unsafe pthread_mutex_lock(mutex) }
 
@@ -49,7 +54,7 @@ internal import Glibc
     @inlinable package func withLockWithoutNotifying<R>(_ body: (inout Value) throws -> R) rethrows -> R {
         lock()
         defer { unlock() }
-        return try body(&value)
+        return unsafe try body(&value.pointee)
     }
 
     /// Works like `wait`, but wakes no thread afterwards.
@@ -57,7 +62,7 @@ internal import Glibc
         lock()
         defer { unlock() }
         while true {
-            if let result = try body(&value) { return result }
+            if let result = unsafe try body(&value.pointee) { return result }
             sleep()
         }
     }
@@ -69,7 +74,7 @@ internal import Glibc
             wakeAll()
             unlock()
         }
-        return try body(&value)
+        return unsafe try body(&value.pointee)
     }
 
     /// Runs `body` until it returns a result, and sleeps between the runs until the value changes. Wakes all waiting
@@ -81,26 +86,51 @@ internal import Glibc
             unlock()
         }
         while true {
-            if let result = try body(&value) { return result }
+            if let result = unsafe try body(&value.pointee) { return result }
             sleep()
         }
     }
 
     /// Works like `wait`, but with a timeout. Returns nil if the timeout expires.
-    package func wait<R>(atMostNanoseconds limit: UInt64, _ body: (inout Value) throws -> R?) rethrows -> R? {
+    @inlinable package func wait<R>(atMostNanoseconds limit: UInt64, _ body: (inout Value) throws -> R?) rethrows -> R? {
+        let deadline = Self.deadline(after: limit)
+        lock()
+        defer {
+            wakeAll()
+            unlock()
+        }
+        return try repeatWithLock(until: deadline, body)
+    }
+
+    /// Works like `wait(atMostNanoseconds:)`, but wakes no thread afterwards.
+    @inlinable package func waitWithoutNotifying<R>(
+        atMostNanoseconds limit: UInt64, _ body: (inout Value) throws -> R?
+    ) rethrows -> R? {
+        let deadline = Self.deadline(after: limit)
+        lock()
+        defer { unlock() }
+        return try repeatWithLock(until: deadline, body)
+    }
+
+    @inlinable func repeatWithLock<R>(until deadline: timespec, _ body: (inout Value) throws -> R?) rethrows -> R? {
+        while true {
+            if let result = unsafe try body(&value.pointee) { return result }
+            if !sleep(until: deadline) { return unsafe try body(&value.pointee) }
+        }
+    }
+
+    /// Returns false if the deadline has passed.
+    @usableFromInline func sleep(until deadline: timespec) -> Bool {
+        var deadline = deadline
+        return unsafe pthread_cond_timedwait(condition, mutex, &deadline) != ETIMEDOUT
+    }
+
+    @usableFromInline static func deadline(after limit: UInt64) -> timespec {
         var deadline = timespec()
         _ = unsafe clock_gettime(CLOCK_MONOTONIC, &deadline)
         let nanoseconds = UInt64(deadline.tv_nsec) + limit % 1_000_000_000
         deadline.tv_sec += Int(min(limit / 1_000_000_000, 1 << 32) + nanoseconds / 1_000_000_000)
         deadline.tv_nsec = Int(nanoseconds % 1_000_000_000)
-        _ = unsafe pthread_mutex_lock(mutex)
-        defer {
-            _ = unsafe pthread_cond_broadcast(condition)
-            _ = unsafe pthread_mutex_unlock(mutex)
-        }
-        while true {
-            if let result = try body(&value) { return result }
-            if unsafe pthread_cond_timedwait(condition, mutex, &deadline) == ETIMEDOUT { return try body(&value) }
-        }
+        return deadline
     }
 }

@@ -245,12 +245,15 @@ public final class CompressionSession: Sendable {
         try channel?.waitForRoom(caller, isCancelled)
         try core.encode(at: timing.presentation) { stage in
             var options = options
-            let acknowledged = core.state.withLock { state in
+            let acknowledged = core.state.withLockWithoutNotifying { state in
                 defer { state.acknowledged = [] }
                 return state.acknowledged
             }
-            options.acknowledgedTokens = (options.acknowledgedTokens + acknowledged).compactMap {
-                PacketRelay.Token.encoder($0, format: stage.format)
+            // Most frames have no tokens, and then need no array.
+            if !options.acknowledgedTokens.isEmpty || !acknowledged.isEmpty {
+                options.acknowledgedTokens = (options.acknowledgedTokens + acknowledged).compactMap {
+                    PacketRelay.Token.encoder($0, format: stage.format)
+                }
             }
             do { try stage.encoder.encode(buffer, timing: timing, options: options) } catch {
                 // The tokens are passed on with the next frame that is taken.

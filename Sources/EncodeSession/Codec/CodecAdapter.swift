@@ -34,19 +34,13 @@ protocol PictureSyntax: Sendable {
     /// The NAL unit that precedes each slice; nil for none.
     var prefix: [UInt8]? { get }
 
-    /// Returns the picture parameter buffer.
-    func picture(_ reconstructions: [Surface], _ output: CodedBuffer) -> any ParameterBuffer
+    /// Adds the picture parameter buffer.
+    func renderParameters(_ reconstructions: [Surface], _ output: CodedBuffer, into picture: inout Picture) throws(VAError)
 
-    /// Returns the slices in the order of the settings.
+    /// Adds the slices' parameter buffers in the order of the settings.
     ///
-    /// - Parameter packed: Whether to include packed slice headers.
-    func slices(qp: Int, _ reconstructions: [Surface], packed: Bool) -> [SliceBuffers]
-}
-
-/// A slice's parameter buffer, and its packed header if the driver accepts one.
-struct SliceBuffers {
-    var header: PackedHeader?
-    var parameters: any ParameterBuffer
+    /// - Parameter packed: Whether a packed slice header precedes each of them.
+    func renderSlices(qp: Int, _ reconstructions: [Surface], packed: Bool, into picture: inout Picture) throws(VAError)
 }
 
 extension EncodeSettings {

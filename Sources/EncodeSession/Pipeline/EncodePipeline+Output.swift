@@ -150,3 +150,13 @@ extension EncodePipeline {
             + (settings.maxSliceBytes == nil ? [] : ["`maxSliceBytes`"])
     }
 }
+
+extension DriverCallWatchdog {
+    /// Runs `body` like `callHere`, and without a time limit if the call has none of its own. It is compiled for each
+    /// type of result, because it runs for each picture.
+    func runHere<R>(_ call: String, frame: Int?, scale: TimeoutScale = .call, _ body: () throws -> R) throws -> R {
+        var result: R?
+        if try callHere(call, frame: frame, scale: scale, { result = try body() }), let result { return result }
+        return try body()
+    }
+}

@@ -24,7 +24,7 @@ final class EncodePipeline: Sendable {
     private struct Submission {
         var planner: FramePlanner
         /// The frames accepted and not submitted yet, by the planner's display index.
-        var waiting: [Int: TakenFrame] = [:]
+        var waiting: [(displayIndex: Int, frame: TakenFrame)] = []
         var nextDisplayIndex = 0
         /// The session's display index minus the planner's, and the first frame it applies to. Each dropped frame
         /// changes it.
@@ -72,7 +72,10 @@ final class EncodePipeline: Sendable {
         self.timeoutNanoseconds = timeoutNanoseconds
         inputMemory = objects.inputMemory
         inputs = kept ?? InputPool(objects.inputs, visible: settings.inputSize)
-        state = Monitor(PipelineState(idleBuffers: objects.coded, queueDepth: settings.queueDepth, isSerial: rate.isSerial))
+        state = Monitor(
+            PipelineState(
+                idleBuffers: objects.coded, queueDepth: settings.queueDepth, isSerial: rate.isSerial,
+                isAwaited: settings.maxFrameDelay != nil))
         submission = Mutex(
             Submission(
                 planner: FramePlanner(structure: settings.structure), forcedKeys: settings.forcedKeys))
@@ -103,7 +106,7 @@ final class EncodePipeline: Sendable {
             try throwIfEnded()
             let offset = frame.index - submission.nextDisplayIndex
             if submission.offsets.last?.offset != offset { submission.offsets.append((frame.index, offset)) }
-            submission.waiting[submission.nextDisplayIndex] = frame
+            submission.waiting.append((submission.nextDisplayIndex, frame))
             submission.nextDisplayIndex += 1
             let isForced = submission.forcedKeys.take(frame.index, at: frame.timing.presentation)
             let options = frame.options
@@ -118,9 +121,10 @@ final class EncodePipeline: Sendable {
     /// Submits the frames up to that time (nil: all) that wait for later frames.
     func flush(until time: MediaTime?) throws {
         try submission.withLock { submission in
-            let waits = submission.waiting.values.contains { frame in time.map { frame.timing.presentation <= $0 } ?? true }
+            let waits = submission.waiting.contains { _, frame in time.map { frame.timing.presentation <= $0 } ?? true }
             let hasEnded = state.withLock { $0.failure != nil || $0.isClosed }
             if waits, !hasEnded { try submit(submission.planner.finish(), &submission) }
+            submitting.hurry()
         }
     }
 
@@ -176,12 +180,17 @@ final class EncodePipeline: Sendable {
         for var plan in plans {
             plan.sequenceIndex += start.sequenceIndex
             do {
-                guard let frame = submission.waiting.removeValue(forKey: plan.displayIndex) else {
+                guard let position = submission.waiting.firstIndex(where: { $0.displayIndex == plan.displayIndex }) else {
                     throw VaencError(.internalFault, "frame \(plan.displayIndex) of the plan is missing")
                 }
+                let frame = submission.waiting.remove(at: position).frame
                 try state.waitWithoutNotifying { try $0.waitForRoom() }
                 let job = PictureJob(plan, frame: frame, decision: rate.decide(plan))
-                if state.withLockWithoutNotifying({ $0.add(job) }) { submitting.async { self.submitPictures() } }
+                switch state.withLockWithoutNotifying({ $0.add(job) }) {
+                case .nothing: break
+                case .submit(let isUrgent): submitting.async(isUrgent: isUrgent) { self.submitPictures() }
+                case .hurry: submitting.hurry()
+                }
             } catch {
                 fail(error)
                 throw error

@@ -76,7 +76,7 @@ struct TakenFrame: Sendable {
     /// Returns the surface to its pool when the device no longer uses it. If the frame was drawn in memory, the surface
     /// is mapped for the next frame. Call it on a thread that makes device calls.
     func recycle() {
-        if source == nil { pool?.recycleMapped(surface) } else { pool?.recycle(InputSurface(surface: surface)) }
+        if source == nil { pool?.recycleMapped(input) } else { pool?.recycle(InputSurface(surface: surface)) }
     }
 }
 

@@ -56,14 +56,10 @@ final class PictureWriter: Sendable {
         for parameters in decision.parameters { try picture.render(parameters) }
         for parameters in MiscParameters.list(plan, options: frame.options, settings: settings) { try picture.render(parameters) }
         // DriverQuirk.crashesWithoutPictureParameters.
-        try picture.render(numbered.picture(objects.reconstructions, output))
+        try numbered.renderParameters(objects.reconstructions, output, into: &picture)
         try renderHeaders(adapter.leading(plan, options: frame.options, clock: clock, delay: nil), plan, into: &picture)
-        for slice in numbered.slices(
-            qp: decision.qp, objects.reconstructions, packed: objects.packed.contains(.slice))
-        {
-            if let header = slice.header { try picture.render(header) }
-            try picture.render(slice.parameters)
-        }
+        try numbered.renderSlices(
+            qp: decision.qp, objects.reconstructions, packed: objects.packed.contains(.slice), into: &picture)
         return try picture.end(into: output)
     }
 

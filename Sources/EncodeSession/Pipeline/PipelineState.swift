@@ -12,6 +12,8 @@ struct PipelineState {
     private let queueDepth: Int
     /// Whether a picture is submitted only after all pictures before it were read.
     private let isSerial: Bool
+    /// Whether the caller may wait for the packet of each picture.
+    private let isAwaited: Bool
     /// The number of pictures submitted and not read yet.
     private(set) var inFlight = 0
     /// The number of submitted pictures whose finishing job has not ended.
@@ -31,8 +33,8 @@ struct PipelineState {
     var outputFailed = false
     var isClosed = false
 
-    init(idleBuffers: [CodedBuffer], queueDepth: Int, isSerial: Bool) {
-        (self.idleBuffers, self.queueDepth, self.isSerial) = (idleBuffers, queueDepth, isSerial)
+    init(idleBuffers: [CodedBuffer], queueDepth: Int, isSerial: Bool, isAwaited: Bool = false) {
+        (self.idleBuffers, self.queueDepth, self.isSerial, self.isAwaited) = (idleBuffers, queueDepth, isSerial, isAwaited)
         queue.reserveCapacity(queueDepth + 1)
     }
 
@@ -89,15 +91,28 @@ struct PipelineState {
         return callerWaits ? queue.isEmpty : queue.count < queueDepth
     }
 
-    /// Adds a picture. Returns whether the caller must add a job that submits pictures.
-    mutating func add(_ job: PictureJob) -> Bool {
+    /// What the caller does after it has added a picture.
+    enum Follow {
+        case nothing
+        /// Adds a job that submits pictures.
+        case submit(isUrgent: Bool)
+        /// Makes the job that submits pictures urgent.
+        case hurry
+    }
+
+    /// Adds a picture. A picture that is submitted alone is not urgent, because others may follow soon.
+    mutating func add(_ job: PictureJob) -> Follow {
         queue.append(job)
+        let isUrgent = queue.count >= urgentDepth
         // A thread that delivers a picture will look for more pictures soon, unless its handler blocks.
         let isNeeded = finishing == 0 || isSyncing || queue.count >= queueDepth
-        guard canStart, isNeeded else { return false }
+        guard canStart, isNeeded else { return isSubmitting && queue.count == urgentDepth ? .hurry : .nothing }
         isSubmitting = true
-        return true
+        return .submit(isUrgent: isUrgent)
     }
+
+    /// The number of queued pictures from which their submission is urgent.
+    private var urgentDepth: Int { isAwaited ? 1 : max(queueDepth * 3 / 4, 1) }
 
     // MARK: The threads
 

@@ -9,10 +9,11 @@ import VideoBase
 /// after everything delivered. Without B pictures, every packet is a group.
 struct PendingFrames: Sendable {
     private(set) var frames: [TakenFrame] = []
-    /// The packets that wait, in coding order.
+    /// The packets that wait, in coding order. The first `released` of them no longer wait for other packets.
     private var held: [EncodedPacket] = []
+    private var released = 0
     /// The display indices of released packets that are not delivered yet.
-    private var leaving: Set<Int> = []
+    private var leaving: [Int] = []
     /// The display indices of dropped frames.
     private var dropped: Set<Int> = []
 
@@ -23,43 +24,50 @@ struct PendingFrames: Sendable {
     /// The frames whose packets are not released.
     var unsettled: [TakenFrame] { frames.filter { !leaving.contains($0.index) } }
 
-    /// Takes a packet, in coding order, and returns the packets that are released now.
-    mutating func take(_ packet: EncodedPacket) -> [EncodedPacket] {
+    /// Takes a packet, in coding order. Returns the number of packets that are released now.
+    mutating func take(_ packet: EncodedPacket) -> Int {
         held.append(packet)
         var last = -1
-        var end = 0
-        for (position, packet) in held.enumerated() {
-            last = max(last, packet.displayIndex)
+        var end = released
+        for position in released..<held.count {
+            last = max(last, held[position].displayIndex)
             let before = frames.count { $0.index <= last && !leaving.contains($0.index) }
-            if before == position + 1 { end = position + 1 }
+            if before == position - released + 1 { end = position + 1 }
         }
         return release(end)
     }
 
     /// Releases the packets that still wait, for a session that ends.
-    mutating func takeHeld() -> [EncodedPacket] { release(held.count) }
+    mutating func releaseHeld() { _ = release(held.count) }
 
-    private mutating func release(_ count: Int) -> [EncodedPacket] {
-        let group = Array(held.prefix(count))
-        held.removeFirst(count)
-        for packet in group { leaving.insert(packet.displayIndex) }
-        return group
+    /// - Parameter end: The number of packets in `held` that are released afterwards.
+    private mutating func release(_ end: Int) -> Int {
+        defer { released = end }
+        for position in released..<end { leaving.append(held[position].displayIndex) }
+        return end - released
+    }
+
+    /// Removes the next released packet and returns it; nil if there is none.
+    mutating func nextReleased() -> EncodedPacket? {
+        guard released > 0 else { return nil }
+        released -= 1
+        return held.removeFirst()
     }
 
     /// Removes the frame of a delivered packet and returns it.
     mutating func remove(_ displayIndex: Int) -> TakenFrame? {
-        leaving.remove(displayIndex)
+        if let position = leaving.firstIndex(of: displayIndex) { leaving.remove(at: position) }
         guard let position = frames.firstIndex(where: { $0.index == displayIndex }) else { return nil }
         return frames.remove(at: position)
     }
 
     /// Discards the packets that wait: their frames are encoded again.
-    mutating func forgetHeld() { held = [] }
+    mutating func forgetHeld() { held.removeSubrange(released...) }
 
     /// Drops all frames except those whose packets are released. Returns the number of dropped frames.
     mutating func dropUnsettled() -> Int {
         let lost = unsettled.map(\.index)
-        held = []
+        held.removeSubrange(released...)
         dropped.formUnion(lost)
         frames = frames.filter { leaving.contains($0.index) }
         return lost.count

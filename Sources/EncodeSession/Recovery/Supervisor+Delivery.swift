@@ -14,38 +14,37 @@ extension Supervisor {
     }
 
     private func deliver(_ packet: EncodedPacket, generation: Int) {
-        let done = delivery.withLock { _ in
-            let group = state.withLock { state in
-                guard generation == state.generation, !state.isEnded else { return [EncodedPacket]() }
-                let group = state.pending.take(packet)
-                rate.delivered(group.count)
-                if !group.isEmpty { state.failuresInARow = 0 }
+        // Most packets are alone in their group, so that no array is needed.
+        var first: TakenFrame?
+        var others: [TakenFrame] = []
+        delivery.withLock { _ in
+            let releases = state.withLockWithoutNotifying { state in
+                guard generation == state.generation, !state.isEnded else { return false }
+                let count = state.pending.take(packet)
+                rate.delivered(count)
+                if count > 0 { state.failuresInARow = 0 }
                 state.optionalSettings.delivered()
-                return group
+                return count > 0
             }
-            return send(group, generation: generation)
+            guard releases else { return }
+            sendReleased(generation: generation) { frame in
+                if first == nil { first = frame } else { others.append(frame) }
+            }
         }
-        for frame in done { frame.recycle() }
+        first?.recycle()
+        for frame in others { frame.recycle() }
     }
 
-    /// Delivers packets. Call it only with `delivery` held.
-    ///
-    /// - Returns: The frames of the delivered packets.
-    private func send(_ group: [EncodedPacket], generation: Int) -> [TakenFrame] {
-        group.compactMap { packet in
-            var packet = packet
-            state.withLock { state in
-                packet.codingIndex = state.nextCodingIndex
-                packet.decode = state.decodeTimes.next() ?? packet.presentation
-                packet.acknowledgementToken = packet.acknowledgementToken.map { $0 + generation << 32 }
-                state.nextCodingIndex += 1
-                if packet.isKey { state.sequences += 1 }
-            }
+    /// Delivers the released packets, and passes their frames to `body`. Call it only with `delivery` held.
+    private func sendReleased(generation: Int, _ body: (TakenFrame) -> Void) {
+        while let packet = state.withLockWithoutNotifying({ $0.nextPacket(generation: generation) }) {
+            let index = packet.displayIndex
             DeviceThread.runningForeignCode { handler(.success(packet)) }
-            return state.withLock { state in
+            let frame = state.withLock { state in
                 state.statistics.delivered += 1
-                return state.pending.remove(packet.displayIndex)
+                return state.pending.remove(index)
             }
+            if let frame { body(frame) }
         }
     }
 
@@ -80,17 +79,31 @@ extension Supervisor {
     func end(_ cause: any Error) {
         let error = describe(cause)
         delivery.withLock { _ in
-            let (pool, held, generation) = state.withLock { state -> (InputPool?, [EncodedPacket]?, Int) in
-                guard !state.isEnded else { return (nil, nil, 0) }
+            let last = state.withLock { state -> (pool: InputPool?, generation: Int)? in
+                guard !state.isEnded else { return nil }
                 state.phase = .failed(error)
-                return (state.pool, state.pending.takeHeld(), state.generation)
+                state.pending.releaseHeld()
+                return (state.pool, state.generation)
             }
-            guard let held else { return }
-            pool?.close(error)
-            _ = send(held, generation: generation)
+            guard let last else { return }
+            last.pool?.close(error)
+            sendReleased(generation: last.generation) { _ in }
             state.withLock { $0.statistics.dropped += $0.pending.dropUnsettled() }
             DeviceThread.runningForeignCode { handler(.failure(error)) }
             state.withLock { $0.failureWasDelivered = true }
         }
+    }
+}
+
+extension Supervisor.State {
+    /// Removes the next released packet and numbers it; nil if there is none.
+    fileprivate mutating func nextPacket(generation: Int) -> EncodedPacket? {
+        guard var packet = pending.nextReleased() else { return nil }
+        packet.codingIndex = nextCodingIndex
+        packet.decode = decodeTimes.next() ?? packet.presentation
+        packet.acknowledgementToken = packet.acknowledgementToken.map { $0 + generation << 32 }
+        nextCodingIndex += 1
+        if packet.isKey { sequences += 1 }
+        return packet
     }
 }

@@ -70,17 +70,22 @@ extension Supervisor {
     /// Returns a buffer with a surface of the pool. Blocks while all surfaces are in use.
     func makeBuffer() throws -> InputBuffer {
         while true {
-            let pool = try state.wait { state -> InputPool? in
+            let (pool, renewal) = try state.waitWithoutNotifying { state -> (InputPool, InputBuffer.Renewal)? in
                 try state.throwIfEnded()
-                return state.pool
+                guard let pool = state.pool else { return nil }
+                return (pool, state.renewal ?? makeRenewal(&state))
             }
-            do {
-                return try InputBuffer(from: pool, of: ObjectIdentifier(self)) { [weak self] in
-                    guard let self else { throw EncodePipeline.closed }
-                    return try self.pool(insteadOf: $0, $1)
-                }
-            } catch is InputPool.Replaced { continue }
+            do { return try InputBuffer(from: pool, of: ObjectIdentifier(self), renewal: renewal) } catch is InputPool.Replaced { continue }
         }
+    }
+
+    private func makeRenewal(_ state: inout State) -> InputBuffer.Renewal {
+        let renewal = InputBuffer.Renewal { [weak self] in
+            guard let self else { throw EncodePipeline.closed }
+            return try pool(insteadOf: $0, $1)
+        }
+        state.renewal = renewal
+        return renewal
     }
 
     /// Returns the pool that replaces one whose surfaces cannot be mapped. The device is reinitialized on a new

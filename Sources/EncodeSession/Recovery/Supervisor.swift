@@ -25,6 +25,8 @@ final class Supervisor: Sendable {
         var generation = 0
         var pipeline: EncodePipeline?
         var pool: InputPool?
+        /// Replaces the pool of a buffer; nil before the first buffer.
+        var renewal: InputBuffer.Renewal?
         var display: Display
         var pending = PendingFrames()
         var decodeTimes: DecodeTimes

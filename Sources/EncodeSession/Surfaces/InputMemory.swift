@@ -12,8 +12,13 @@ struct InputMemory: Sendable {
         case driver
         /// The program's memory, which the driver reads in place (USER_PTR).
         case program
+        /// The program's memory, in rows without gaps.
+        case packed
         /// Linear memory of the driver, which it exports as a DMA-BUF.
         case exported
+
+        /// The name in reports.
+        fileprivate var name: String { self == .packed ? Kind.program.rawValue : rawValue }
     }
 
     let kind: Kind
@@ -31,7 +36,7 @@ struct InputMemory: Sendable {
 
     /// The report entry.
     var entry: EffectiveEntry {
-        EffectiveEntry(option: "inputMemory", asked: nil, used: kind.rawValue, why: .explained(why))
+        EffectiveEntry(option: "inputMemory", asked: nil, used: kind.name, why: .explained(why))
     }
 
     /// Creates the input surfaces of an encoder. One input is filled while the others are in the device, wait for the
@@ -42,12 +47,13 @@ struct InputMemory: Sendable {
         let count = settings.asyncDepth + settings.queueDepth + 1 + settings.structure.bFrames * 2
         let (kind, reason) = kind(display, surfaces)
         var why = reason
-        if kind != .driver {
+        let isPacked = kind == .program && Surface.hasAvoidableGaps(settings.grid.coded, settings.pixelFormat)
+        for kind in isPacked ? [.packed, kind] : [kind] where kind != .driver {
             do {
                 if let difference = try InputMemoryTrial.difference(kind, display, settings) {
                     why = difference
                 } else {
-                    return (try make(kind, display, settings, count: count), InputMemory(kind: kind, why: why))
+                    return (try make(kind, display, settings, count: count), InputMemory(kind: kind, why: reason))
                 }
             } catch {
                 why = "\(error)"
@@ -62,6 +68,7 @@ struct InputMemory: Sendable {
         return switch kind {
         case .driver: try Surface.make(display, count: count, size: size, format: format)
         case .program: try Surface.makeInUserMemory(display, count: count, size: size, format: format)
+        case .packed: try Surface.makeInUserMemory(display, count: count, size: size, format: format, hasGaps: false)
         case .exported: try Surface.makeExported(display, count: count, size: size, format: format)
         }
     }

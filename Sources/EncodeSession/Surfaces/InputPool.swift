@@ -69,10 +69,12 @@ final class InputPool: Sendable {
 
     /// Returns a surface that the device no longer uses, mapped for the next frame. Call it on a thread that makes
     /// device calls. The thread that fills the surface then needs no thread switch.
-    func recycleMapped(_ surface: Surface) {
+    func recycleMapped(_ input: InputSurface) {
+        // The program's own memory stays mapped.
+        if input.mapping != nil, input.surface.isInUserMemory { return recycle(input) }
         guard state.withLock({ $0.closed == nil }) else { return }
         // If mapping fails, the next user maps the surface again and gets the error.
-        recycle(InputSurface(surface: surface, mapping: try? surface.map(.write)))
+        recycle(InputSurface(surface: input.surface, mapping: try? input.surface.map(.write)))
     }
 
     /// Frees the surfaces that are not in use, and the others when they are returned. Waiting callers get the error.
@@ -100,8 +102,12 @@ final class SurfaceLoan: Sendable {
 /// A surface on loan from the pool, to be filled and passed to `encode`. If it is released without being encoded, the
 /// surface returns to the pool.
 package final class InputBuffer: PixelBuffer {
-    /// Returns the pool that replaces one whose surfaces cannot be mapped any more.
-    typealias Renewal = @Sendable (_ failed: InputPool, _ why: any Error) throws -> InputPool
+    /// Makes the pool that replaces one whose surfaces cannot be mapped any more. All buffers of a session share it.
+    final class Renewal: Sendable {
+        /// Returns the new pool instead of the one that failed.
+        let pool: @Sendable (_ failed: InputPool, _ why: any Error) throws -> InputPool
+        init(_ pool: @escaping @Sendable (_ failed: InputPool, _ why: any Error) throws -> InputPool) { self.pool = pool }
+    }
 
     private struct State {
         var isEncoded = false
@@ -125,7 +131,7 @@ package final class InputBuffer: PixelBuffer {
     private let renewal: Renewal
     private let state: Mutex<State>
 
-    init(from pool: InputPool, of session: ObjectIdentifier, renewal: @escaping Renewal) throws {
+    init(from pool: InputPool, of session: ObjectIdentifier, renewal: Renewal) throws {
         size = pool.visible
         self.session = session
         self.renewal = renewal
@@ -179,7 +185,7 @@ package final class InputBuffer: PixelBuffer {
     private func renew(instead failed: InputPool, _ error: any Error) throws {
         var failed = failed
         while true {
-            let pool = try renewal(failed, error)
+            let pool = try renewal.pool(failed, error)
             do {
                 let input = try pool.take()
                 let old = state.withLock { state in
@@ -217,6 +223,6 @@ package final class InputBuffer: PixelBuffer {
     private final class Loan: Sendable {
         private let contents: Contents
         init(_ contents: Contents) { self.contents = contents }
-        deinit { contents.pool.recycleMapped(contents.input.surface) }
+        deinit { contents.pool.recycleMapped(contents.input) }
     }
 }

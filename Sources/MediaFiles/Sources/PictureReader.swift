@@ -110,7 +110,7 @@ final class PictureReader {
 
     private var entries: [(key: Key, vectors: [iovec])] = unsafe []
     private var next = 0
-    private static var limit: Int { 8 }
+    private static var limit: Int { 32 }
 
     /// Returns the vectors of a picture, or an empty array. The caller gives them back with `keep`.
     mutating func take(_ key: Key) -> [iovec] {

@@ -61,9 +61,15 @@ package final class DeviceThread: Sendable {
     }
 
     /// Adds a job that runs after all jobs added before it, and returns immediately.
-    package func async(_ job: sending @escaping () -> Void) {
-        executor.add(to: lane, job)
+    ///
+    /// - Parameter isUrgent: Whether the job must not wait up to 0.3 ms for others, which are then run
+    ///   with it.
+    package func async(isUrgent: Bool = true, _ job: sending @escaping () -> Void) {
+        executor.add(to: lane, isUrgent: isUrgent, job)
     }
+
+    /// Makes the jobs that were added to this thread and the other thread of its pair urgent.
+    package func hurry() { executor.hurry() }
 
     /// Runs a job after all jobs added before it, and blocks until it has finished. If called from a job of this
     /// thread, runs the job immediately.

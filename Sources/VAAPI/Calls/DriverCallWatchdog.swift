@@ -92,15 +92,9 @@ package final class DriverCallWatchdog: LostCallHandler {
     /// Runs `body` with a time limit on the calling thread, which must be a `DeviceThread` that makes calls. On any
     /// other thread, there is no time limit. Cheaper than `run`.
     ///
+    /// - Returns: False, without running `body`, if the call has no time limit of its own.
     /// - Throws: The errors of `run`.
-    @inlinable package func runHere<R>(_ call: String, frame: Int?, scale: TimeoutScale = .call, _ body: () throws -> R) throws -> R {
-        var result: R?
-        if try callHere(call, frame: frame, scale: scale, { result = try body() }), let result { return result }
-        return try body()
-    }
-
-    /// Returns false, without running `body`, if the call has no time limit of its own.
-    @usableFromInline func callHere(_ call: String, frame: Int?, scale: TimeoutScale, _ body: () throws -> Void) throws -> Bool {
+    package func callHere(_ call: String, frame: Int?, scale: TimeoutScale, _ body: () throws -> Void) throws -> Bool {
         if Self.isInCall { return false }
         let object: TimedCall.Object = if let frame { .frame(frame) } else { .none }
         return try callHere(TimedCall(call, on: object, handler: self), scale: scale, body)

@@ -19,23 +19,32 @@ package import VideoBase
     private let mappedBytes: Int
     private let lumaRows: Int
 
-    /// The distances that every driver that takes such memory accepts: iHD needs pitches of 64 or 128 bytes and planes
-    /// of 16 or 32 rows.
+    /// The distances that every driver that takes such memory accepts: iHD needs pitches of a multiple of 128 bytes and
+    /// planes of 16 or 32 rows.
     private static var pitchStep: Int { 128 }
+    /// The pitches that some drivers accept: whole cache lines.
+    private static var smallPitchStep: Int { 64 }
     private static var rowStep: Int { 32 }
     private static var page: Int { 4096 }
     private static var hugePage: Int { 2 << 20 }
     /// The bytes after the last row that a reader of whole vectors may touch.
     private static var slack: Int { 64 }
 
+    /// Whether the rows of pictures of that width have gaps that a driver may do without.
+    static func hasAvoidableGaps(_ format: PixelFormat, width: Int) -> Bool {
+        let row = format.rowBytes(plane: 0, width: width)
+        return row == row.aligned(to: smallPitchStep) && row != row.aligned(to: pitchStep)
+    }
+
+    /// - Parameter hasGaps: Whether rows may have gaps. Otherwise rows are only aligned to cache lines.
     /// - Throws: `unavailable` if there is not enough memory or the format has no such layout.
-    init(_ format: PixelFormat, _ size: VideoSize) throws {
+    init(_ format: PixelFormat, _ size: VideoSize, hasGaps: Bool) throws {
         guard format == .nv12 || format == .p010, size.isWithinLimits else {
             throw VaencError(.unavailable, "a driver cannot read \(format.rawValue) of \(size) in the program's memory")
         }
         self.format = format
         self.size = size
-        pitch = format.rowBytes(plane: 0, width: size.width).aligned(to: Self.pitchStep)
+        pitch = format.rowBytes(plane: 0, width: size.width).aligned(to: hasGaps ? Self.pitchStep : Self.smallPitchStep)
         lumaRows = size.height.aligned(to: Self.rowStep)
         byteCount = (pitch * lumaRows * 3 / 2 + Self.slack).aligned(to: Self.page)
         let isLarge = byteCount >= Self.hugePage
@@ -90,12 +99,21 @@ package import VideoBase
 }
 
 extension Surface {
+    /// Whether `makeInUserMemory` can make rows with and without gaps.
+    package static func hasAvoidableGaps(_ size: VideoSize, _ format: PixelFormat) -> Bool {
+        UserPicture.hasAvoidableGaps(format, width: size.width)
+    }
+
     /// Creates surfaces in the program's memory. The memory is freed after a surface is destroyed.
     ///
+    /// - Parameter hasGaps: Whether rows may have gaps, which all drivers accept. A picture is read from a file with one
+    ///   copy of each plane only if there are none.
     /// - Throws: An error if the driver does not accept such memory.
-    package static func makeInUserMemory(_ display: Display, count: Int, size: VideoSize, format: PixelFormat) throws -> [Surface] {
+    package static func makeInUserMemory(
+        _ display: Display, count: Int, size: VideoSize, format: PixelFormat, hasGaps: Bool = true
+    ) throws -> [Surface] {
         try (0..<count).map { _ in
-            let picture = try UserPicture(format, size)
+            let picture = try UserPicture(format, size, hasGaps: hasGaps)
             let object = "\(format.rawValue) surface of \(size) in the program's memory"
             guard let fourCC = FourCC(format) else { throw VAError(call: "vaCreateSurfaces", status: .unsupportedMemoryType, object: object) }
             var id = VASurfaceID(VA_INVALID_SURFACE)

@@ -91,7 +91,13 @@ final class SessionCore: Sendable {
     func encode(at presentation: MediaTime, _ body: (Stage) throws -> Void) throws {
         try relay.handlers.check()
         let stage = try enter(begins: true)
-        defer { state.withLock { $0.inside -= 1 } }
+        var isAccepted = false
+        defer {
+            state.withLock { state in
+                state.inside -= 1
+                if isAccepted { state.lastPresentation = max(state.lastPresentation ?? presentation, presentation) }
+            }
+        }
         if let start = stage.start, presentation <= start {
             throw VaencError(
                 .usage,
@@ -100,7 +106,7 @@ final class SessionCore: Sendable {
                 remedy: "encode frames in presentation order")
         }
         try body(stage)
-        state.withLock { $0.lastPresentation = max($0.lastPresentation ?? presentation, presentation) }
+        isAccepted = true
     }
 
     /// Counts a frame whose picture was lost with its device as accepted and dropped.

@@ -74,6 +74,8 @@ final class OutputSink: Sendable {
     }
 
     func write(_ packet: EncodedPacket) {
+        // Without a queue, no closure that outlives the call is needed.
+        if thread == nil { return perform { try $0.sink?.write(packet) } }
         enqueue(packet.bytes.count, decodedAt: packet.decode) { try $0.sink?.write(packet) }
     }
 

@@ -63,19 +63,20 @@ private struct H264PictureSyntax: PictureSyntax {
 
     var prefix: [UInt8]? { stream.headers.prefix(plan, nal_ref_idc: numbers.nal_ref_idc) }
 
-    func picture(_ reconstructions: [Surface], _ output: CodedBuffer) -> any ParameterBuffer {
-        H264PictureParameters(
-            plan, numbers, pps: stream.headers.pps, reconstructions: reconstructions, output: output)
+    func renderParameters(_ reconstructions: [Surface], _ output: CodedBuffer, into picture: inout Picture) throws(VAError) {
+        try picture.render(
+            H264PictureParameters(
+                plan, numbers, pps: stream.headers.pps, reconstructions: reconstructions, output: output))
     }
 
-    func slices(qp: Int, _ reconstructions: [Surface], packed: Bool) -> [SliceBuffers] {
+    func renderSlices(qp: Int, _ reconstructions: [Surface], packed: Bool, into picture: inout Picture) throws(VAError) {
         let headers = stream.headers
-        return stream.slices.map { slice in
+        for slice in stream.slices {
             let header = SliceHeader(
                 plan, numbers, firstMacroblock: slice.lowerBound, qp: qp, deblocking: stream.settings.deblocking)
-            return SliceBuffers(
-                header: packed ? PackedHeader(header, sps: headers.sps, pps: headers.pps) : nil,
-                parameters: H264SliceParameters(
+            if packed { try picture.render(PackedHeader(header, sps: headers.sps, pps: headers.pps)) }
+            try picture.render(
+                H264SliceParameters(
                     header, numbers, pps: headers.pps, macroblocks: slice.count, reconstructions: reconstructions))
         }
     }

@@ -1,5 +1,6 @@
 import EncodePlanning
 import H264Syntax
+import NALUnits
 import VAAPI
 
 extension H264SliceParameters {

@@ -64,22 +64,22 @@ private struct HEVCPictureSyntax: PictureSyntax {
     /// HEVC needs no prefix unit: nuh_temporal_id_plus1 signals the sub-layer.
     var prefix: [UInt8]? { nil }
 
-    func picture(_ reconstructions: [Surface], _ output: CodedBuffer) -> any ParameterBuffer {
-        HEVCPictureParameters(
-            plan, numbers: numbers, headers: stream.headers, reconstructions: reconstructions, output: output)
+    func renderParameters(_ reconstructions: [Surface], _ output: CodedBuffer, into picture: inout Picture) throws(VAError) {
+        try picture.render(
+            HEVCPictureParameters(
+                plan, numbers: numbers, headers: stream.headers, reconstructions: reconstructions, output: output))
     }
 
-    func slices(qp: Int, _ reconstructions: [Surface], packed: Bool) -> [SliceBuffers] {
+    func renderSlices(qp: Int, _ reconstructions: [Surface], packed: Bool, into picture: inout Picture) throws(VAError) {
         let headers = stream.headers
-        return stream.slices.enumerated().map { index, slice in
+        for (index, slice) in stream.slices.enumerated() {
             let header = SliceSegmentHeader(
                 plan, numbers: numbers, headers: headers, firstBlock: slice.lowerBound, qp: qp)
-            return SliceBuffers(
-                header: packed ? PackedHeader(header, headers) : nil,
-                parameters: HEVCSliceParameters(
+            if packed { try picture.render(PackedHeader(header, headers)) }
+            try picture.render(
+                HEVCSliceParameters(
                     header, numbers: numbers, headers: headers, blocks: slice.count,
-                    isLast: index + 1 == stream.slices.count,
-                    reconstructions: reconstructions))
+                    isLast: index + 1 == stream.slices.count, reconstructions: reconstructions))
         }
     }
 }

@@ -1,5 +1,6 @@
 import EncodePlanning
 import HEVCSyntax
+import NALUnits
 import VAAPI
 import VideoBase
 
