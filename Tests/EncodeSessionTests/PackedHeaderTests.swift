@@ -1,5 +1,6 @@
 import EncodePlanning
 import H264Syntax
+import NALUnits
 import ReferenceDisplay
 import Testing
 import VAAPI

@@ -27,6 +27,33 @@ import Threads
         #expect(seen.value == Array(0..<1100))
     }
 
+    /// Jobs that are not urgent may wait for a lingering thread. They run in order, also if no further job arrives, a job
+    /// makes them urgent, or the thread is released.
+    @Test(arguments: [0, 20, 200, 1000]) func jobsThatAreNotUrgentRunInOrder(_ pauseMicroseconds: UInt32) throws {
+        let seen = Shared<[Int]>([])
+        do {
+            let (first, second) = try DeviceThread.pair("test")
+            for round in 0..<20 {
+                let isDone = OneShotEvent()
+                for number in 0..<10 {
+                    if pauseMicroseconds > 0 { usleep(pauseMicroseconds) }
+                    let thread = round % 3 == 0 && number % 2 == 1 ? second : first
+                    thread.async(isUrgent: false) {
+                        if round % 3 != 0 { seen.change { $0.append(round * 10 + number) } }
+                        if number == 9 { isDone.open() }
+                    }
+                }
+                switch round % 4 {
+                case 0: isDone.wait()
+                case 1: first.hurry()
+                case 2: first.sync {}
+                default: break
+                }
+            }
+        }
+        #expect(seen.value == (0..<20).filter { $0 % 3 != 0 }.flatMap { round in (0..<10).map { round * 10 + $0 } })
+    }
+
     @Test func syncReturnsResultsAndErrors() throws {
         let thread = try DeviceThread("test")
         #expect(thread.sync { 7 * 6 } == 42)

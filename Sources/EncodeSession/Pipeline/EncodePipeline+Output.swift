@@ -39,7 +39,7 @@ extension EncodePipeline {
         if state.withLockWithoutNotifying({ $0.outputFailed }) { return }
         do {
             let packet = try read(picture)
-            if state.withLockWithoutNotifying({ $0.isClosed }) { return }
+            guard state.withLockWithoutNotifying({ $0.beginHandler() }) else { return }
             handler(.success(packet))
         } catch {
             state.withLock { $0.outputFailed = true }

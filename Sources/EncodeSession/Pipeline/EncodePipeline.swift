@@ -124,7 +124,12 @@ final class EncodePipeline: Sendable {
             let waits = submission.waiting.contains { _, frame in time.map { frame.timing.presentation <= $0 } ?? true }
             let hasEnded = state.withLock { $0.failure != nil || $0.isClosed }
             if waits, !hasEnded { try submit(submission.planner.finish(), &submission) }
-            submitting.hurry()
+            // The handler may block, and no later frame may come.
+            if state.withLockWithoutNotifying({ $0.beginSubmitting() }) {
+                submitting.async { self.submitPictures() }
+            } else {
+                submitting.hurry()
+            }
         }
     }
 

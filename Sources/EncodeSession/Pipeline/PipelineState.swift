@@ -1,3 +1,4 @@
+import Threads
 import VAAPI
 
 /// The state that the caller and the threads of a pipeline share.
@@ -18,6 +19,8 @@ struct PipelineState {
     private(set) var inFlight = 0
     /// The number of submitted pictures whose finishing job has not ended.
     private var finishing = 0
+    /// The time since which the handler runs, in nanoseconds of `MonotonicClock`; nil if it does not.
+    private var handlerBegan: Int64?
     /// Whether a thread waits for the device.
     private var isSyncing = false
     /// Whether a thread submits pictures, or a job that does so is waiting.
@@ -105,11 +108,13 @@ struct PipelineState {
         queue.append(job)
         let isUrgent = queue.count >= urgentDepth
         // A thread that delivers a picture will look for more pictures soon, unless its handler blocks.
-        let isNeeded = finishing == 0 || isSyncing || queue.count >= queueDepth
+        let isNeeded = finishing == 0 || isSyncing || queue.count >= queueDepth || handlerBlocks
         guard canStart, isNeeded else { return isSubmitting && queue.count == urgentDepth ? .hurry : .nothing }
         isSubmitting = true
         return .submit(isUrgent: isUrgent)
     }
+
+    private var handlerBlocks: Bool { handlerBegan.map { MonotonicClock.nanoseconds - $0 > 300_000 } ?? false }
 
     /// The number of queued pictures from which their submission is urgent.
     private var urgentDepth: Int { isAwaited ? 1 : max(queueDepth * 3 / 4, 1) }
@@ -157,9 +162,17 @@ struct PipelineState {
         inFlight -= 1
     }
 
+    /// Records that the handler begins. Returns false if it must not run.
+    mutating func beginHandler() -> Bool {
+        if isClosed { return false }
+        handlerBegan = MonotonicClock.nanoseconds
+        return true
+    }
+
     /// Ends the finishing job of a picture. Returns whether a job that submits pictures must be added.
     mutating func endFinishing() -> Bool {
         finishing -= 1
+        handlerBegan = nil
         return beginSubmitting()
     }
 }
