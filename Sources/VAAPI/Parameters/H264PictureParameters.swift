@@ -53,9 +53,8 @@ package struct H264Picture: Sendable, Hashable {
         unsafe withUnsafeMutableBytes(of: &tuple) { bytes in
             // SAFETY: The tuple is a C array of VAPictureH264: all callers pass such a member.
             let entries = unsafe bytes.bindMemory(to: VAPictureH264.self)
-            for index in entries.indices {
-                unsafe entries[index] = index < pictures.count ? pictures[index].lowered : invalid
-            }
+            unsafe entries.update(repeating: invalid)
+            for index in 0..<min(pictures.count, entries.count) { unsafe entries[index] = pictures[index].lowered }
         }
     }
 }

@@ -57,9 +57,8 @@ package struct HEVCPicture: Sendable, Hashable {
         unsafe withUnsafeMutableBytes(of: &tuple) { bytes in
             // SAFETY: The tuple is a C array of VAPictureHEVC: all callers pass such a member.
             let entries = unsafe bytes.bindMemory(to: VAPictureHEVC.self)
-            for index in entries.indices {
-                unsafe entries[index] = index < pictures.count ? pictures[index].lowered : invalid
-            }
+            unsafe entries.update(repeating: invalid)
+            for index in 0..<min(pictures.count, entries.count) { unsafe entries[index] = pictures[index].lowered }
         }
     }
 }

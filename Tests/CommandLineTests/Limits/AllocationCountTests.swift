@@ -6,7 +6,7 @@ import Testing
     /// After the start, the program itself allocates memory only a few times for a picture: what its caller keeps (the
     /// packet), what its threads pass on, and the lists of the plan and the headers. The driver's own allocations do not
     /// count.
-    @Test(arguments: [("h264", 0, 36), ("h264", 2, 52), ("hevc", 0, 58), ("hevc", 2, 78)])
+    @Test(arguments: [("h264", 0, 27), ("h264", 2, 42), ("hevc", 0, 49), ("hevc", 2, 67)])
     func pictureCostsFewAllocations(_ codec: String, _ bFrames: Int, _ limit: Int) throws {
         func count(_ frames: Int) throws -> Int {
             try Files.withTemporaryFolder { folder in
