@@ -27,16 +27,11 @@ extension HEVCPictureEncoder {
         HEVCBorder.extend(job.reconstruction.planes(Sample.self))
     }
 
-    /// Applies the deblocking filter, then sample adaptive offset.
+    /// Applies sample adaptive offset to the deblocked picture.
     func filter(
-        _ job: HEVCPictureJob, _ slices: [HEVCSliceJob], _ original: HEVCPlanes<Sample>, hasSAO: Bool
+        _ job: HEVCPictureJob, _ bounds: HEVCFilterBounds, _ slices: [HEVCSliceJob], _ original: HEVCPlanes<Sample>
     ) {
-        let bounds = HEVCFilterBounds(job, slices: slices, slice: tables.tables.slice)
         let planes = job.reconstruction.planes(Sample.self)
-        HEVCDeblocker(
-            bounds: bounds, tables: tables.tables, planes: planes, cbOffset: job.cbQPOffset, crOffset: job.crQPOffset
-        ).run()
-        guard hasSAO else { return }
         if let chooser {
             for address in trees.indices { trees[address].sao.elements[0] = chosenSAO(address, bounds, job.tiles, chooser) }
         } else {
