@@ -8,18 +8,14 @@ final class HEVCContextTracker {
     /// Twice the largest size of a coding tree unit's syntax; see `HEVCSliceWriter`.
     private let output = ElementStorage<UInt8>(count: 1 << 17, repeating: 0)
     private var syntax = HEVCSliceSyntax()
-    private var coder: HEVCTreeCoder
+    private var coder: HEVCTreeCoder?
 
-    /// Initializes a tracker that shares the units' `records` with the other trackers of a picture.
-    init(_ grid: HEVCGrid, records: ElementPointer<HEVCUnitRecord>) {
+    init(_ grid: HEVCGrid) {
         self.grid = grid
-        coder = HEVCTreeCoder(
-            arithmetic: ArithmeticEncoder(destination: output.elements, byteCount: 0, states: states.elements),
-            syntax: syntax, records: records, scratch: scratch.elements)
         ArithmeticEncoder.layStates(states.elements, tables: .shared)
     }
 
-    /// Starts a slice. `initialize` or `load` must follow.
+    /// Starts a slice; `initialize` or `load` must follow. The trackers of a picture share the units' `records`.
     func begin(_ slice: HEVCSliceJob, _ job: HEVCPictureJob, records: ElementPointer<HEVCUnitRecord>) {
         syntax = HEVCSliceSyntax(slice, job)
         coder = HEVCTreeCoder(
@@ -38,8 +34,8 @@ final class HEVCContextTracker {
 
     /// Updates the states with the coding tree unit at raster address `address`.
     func follow(_ tree: HEVCCodingTree, address: Int, neighbors: HEVCTreeNeighbors) {
-        coder.arithmetic = ArithmeticEncoder(destination: output.elements, byteCount: 0, states: states.elements)
-        coder.write(
+        coder?.arithmetic = ArithmeticEncoder(destination: output.elements, byteCount: 0, states: states.elements)
+        coder?.write(
             tree, x: (address % grid.columns) << grid.log2CodingTreeBlock,
             y: (address / grid.columns) << grid.log2CodingTreeBlock, neighbors: neighbors)
     }

@@ -1,12 +1,14 @@
 extension HEVCPictureEncoder {
-    /// Stores the motion that later pictures may use for temporal prediction, and repeats the border in the margins.
-    func finish(_ job: HEVCPictureJob, _ slices: [HEVCSliceJob]) {
+    /// Finishes a row of coding tree units of the filtered picture: stores the motion that later pictures may use for
+    /// temporal prediction, and repeats the border in the margins.
+    func finish(_ job: HEVCPictureJob, _ slices: [HEVCSliceJob], row: Int) {
         guard job.isReference else { return }
         let tables = tables.tables
         let stored = job.reconstruction.motion.elements
-        for row in 0..<grid.areaRows {
+        let rows = lumaRows(row)
+        for areaRow in (rows.lowerBound >> 4)..<((rows.upperBound + 15) >> 4) {
             for column in 0..<grid.areaColumns {
-                let (x, y) = (column << 4, row << 4)
+                let (x, y) = (column << 4, areaRow << 4)
                 let tree = (y >> grid.log2CodingTreeBlock) * grid.columns + x >> grid.log2CodingTreeBlock
                 let slice = Int(tables.slice[tree])
                 var area = HEVCStoredMotion()
@@ -21,10 +23,41 @@ extension HEVCPictureEncoder {
                     area.poc1 = Int32(truncatingIfNeeded: slices[slice].list1[reference1].poc)
                     area.isLongTerm1 = slices[slice].list1[reference1].isLongTerm
                 }
-                stored[row * grid.areaColumns + column] = area
+                stored[areaRow * grid.areaColumns + column] = area
             }
         }
-        HEVCBorder.extend(job.reconstruction.planes(Sample.self))
+        HEVCBorder.extend(job.reconstruction.planes(Sample.self), rows: rows)
+    }
+
+    /// Returns the luma rows of a row of coding tree units, without those outside of the picture.
+    func lumaRows(_ row: Int) -> Range<Int> {
+        let first = row << grid.log2CodingTreeBlock
+        return first..<min(first + grid.codingTreeSize, grid.height)
+    }
+
+    /// Returns the squared error of luma in a row of coding tree units, without the samples outside of the source.
+    func squaredError(_ job: HEVCPictureJob, _ original: HEVCPlanes<Sample>, row: Int) -> UInt64 {
+        let planes = job.reconstruction.planes(Sample.self)
+        let width = min(job.source.width, grid.width)
+        var sum: UInt64 = 0
+        for y in lumaRows(row) where y < job.source.height {
+            let a = original.luma + y * original.stride
+            let b = planes.luma + y * planes.stride
+            var line = 0
+            var x = 0
+            while x < width & ~3 {
+                let count = min(64, width & ~3 - x)
+                line &+= HEVCBlock.squares(a + x, original.stride, b + x, planes.stride, width: count, height: 1)
+                x += count
+            }
+            while x < width {
+                let d = Int(a[x]) &- Int(b[x])
+                line &+= d &* d
+                x += 1
+            }
+            sum &+= UInt64(line)
+        }
+        return sum
     }
 
     /// Applies sample adaptive offset to the deblocked picture.

@@ -1,16 +1,17 @@
-/// The NAL units that one of the threads writes.
-private final class HEVCSliceUnits: @unchecked Sendable {
+/// What the threads that finish a picture store, each element once.
+private final class HEVCFinishedParts: @unchecked Sendable {
     var units: [[UInt8]] = []
+    let errors: ElementStorage<UInt64>
+
+    init(rows: Int) { errors = ElementStorage(count: rows, repeating: 0) }
 }
 
-/// Encodes HEVC pictures of one grid and bit depth. Each VA context has one encoder; one thread at a time may use it, and others help it.
-/// Memory is reused for the next picture.
+/// Encodes HEVC pictures of one grid and bit depth. Each VA context has one encoder. One thread at a time may use it;
+/// the threads of a pool help this thread. Memory is reused for the next picture.
 package final class HEVCPictureEncoder<Sample: HEVCSample> {
     package let grid: HEVCGrid
 
-    let scratch: HEVCScratch<Sample>
     let tables: HEVCPictureTableStorage
-    private let transform = HEVCTransform(bitDepth: Sample.bitDepth)
     /// The source picture, extended to whole coding tree units.
     private let source: HEVCReconstructedPicture
     /// A copy of the deblocked samples, which SAO reads while it changes the picture.
@@ -18,30 +19,36 @@ package final class HEVCPictureEncoder<Sample: HEVCSample> {
     let trees: [HEVCCodingTree]
     let tileOfTree: ElementStorage<Int32>
     let writer: HEVCSliceWriter
-    private let pool: WorkerPool
-    private let workers: [HEVCRowWorker<Sample>]
-    private let records: ElementStorage<HEVCUnitRecord>
-    /// The states of the contexts after each row of the latest P and B pictures since the latest I picture.
-    private var finalStates: [SliceType: ElementStorage<UInt8>] = [:]
+    private let pool: WorkerPool?
+    /// The memory of this thread and of its helpers.
+    let workers: [HEVCRowWorker<Sample>]
+    let records: ElementStorage<HEVCUnitRecord>
+    /// The states of the contexts before each coding tree unit of the latest P and B pictures since the latest I
+    /// picture, or of the latest picture if it is an I picture.
+    private var states: [SliceType: ElementStorage<UInt8>] = [:]
     private var refresh = RefreshRounds.hevc
     /// Makes the decisions instead of the search if it is not nil; for tests.
     package var chooser: (any HEVCChooser)?
 
-    /// - Parameter threads: The number of threads that encode a picture; nil for one per processor. The streams do not
-    ///   depend on it.
-    package init(_ grid: HEVCGrid, threads: Int? = nil) {
+    /// - Parameter pool: The threads that help; nil for none. The streams do not depend on them.
+    package init(_ grid: HEVCGrid, pool: WorkerPool? = nil) {
         self.grid = grid
         tables = HEVCPictureTableStorage(grid)
         source = HEVCReconstructedPicture(grid: grid, bitDepth: Sample.bitDepth)
-        scratch = HEVCScratch(source.planes())
         trees = (0..<grid.codingTrees).map { _ in HEVCCodingTree() }
         tileOfTree = ElementStorage(count: grid.codingTrees, repeating: 0)
         writer = HEVCSliceWriter(grid)
-        pool = WorkerPool(count: min(threads ?? WorkerPool.processors, grid.rows))
-        let records = ElementStorage<HEVCUnitRecord>(count: grid.minimumColumns * grid.minimumRows, repeating: 0)
+        records = ElementStorage(count: grid.minimumColumns * grid.minimumRows, repeating: 0)
+        self.pool = pool
+        // A row waits for the row above it until this is two units ahead, so more threads would only wait.
+        let count = min(1 + (pool?.helpers ?? 0), grid.rows, (grid.columns + 1) / 2)
         let planes = source.planes(Sample.self)
-        self.records = records
-        workers = (0..<pool.count).map { _ in HEVCRowWorker(grid, planes, records: records.elements) }
+        workers = (0..<count).map { _ in HEVCRowWorker(grid, planes) }
+    }
+
+    /// Calls `body` with different numbers less than `workers.count`, each on its own thread.
+    func help(_ body: @escaping @Sendable (Int) -> Void) {
+        if let pool { pool.run(workers.count, body) } else { body(0) }
     }
 
     /// Encodes the job's slices. Afterwards `job.reconstruction` contains the filtered picture, its motion and its
@@ -59,58 +66,88 @@ package final class HEVCPictureEncoder<Sample: HEVCSample> {
         job.reconstruction.poc = job.poc
         for address in 0..<grid.codingTrees { tileOfTree.elements[address] = Int32(job.tiles.tileID[address]) }
         let original = source.planes(Sample.self)
-        HEVCSourceImport.load(job.source, into: original, grid)
-
-        var result = PictureResult(slices: [])
-        let makeCoder = { [tables, tileOfTree, chooser] (scratch: HEVCScratch<Sample>, transform: HEVCTransform) in
+        let makeCoder = { [tables, tileOfTree, chooser] (worker: HEVCRowWorker<Sample>) in
             HEVCUnitCoder<Sample>(
-                job, source: original, tables: tables.tables, tileOfTree: tileOfTree.elements, scratch: scratch,
-                transform: transform, refresh: refreshGuard, chooser: chooser)
+                job, source: original, tables: tables.tables, tileOfTree: tileOfTree.elements, scratch: worker.scratch,
+                transform: worker.transform, refresh: refreshGuard, chooser: chooser)
         }
         let sao = job.slices.contains { $0.slice_sao_luma_flag || $0.slice_sao_chroma_flag }
         let hasSAO =
             (HEVCSpeedPreset(quality: job.quality).sao || chooser != nil) && job.sliceByteLimit == nil && sao
-        var slices = job.slices
         let codesRows = codesRows(job)
+        var result = PictureResult(slices: [])
+        var slices = job.slices
         if codesRows {
-            let type = job.slices[0].type
-            let isUniform = job.slices.allSatisfy { $0.type == type }
-            if type == .i { finalStates.removeAll() }
-            let task = HEVCRowTask(
-                job, trees, workers, records: records.elements, refresh, previous: isUniform ? finalStates[type] : nil
-            ) { makeCoder($0.scratch, $0.transform) }
-            pool.run { task.run($0) }
-            if isUniform && type != .i { finalStates[type] = task.finalStates }
-            for worker in workers {
-                result.intraMacroblocks += worker.intraAreas
-                result.skippedMacroblocks += worker.skippedAreas
-                result.qpSum += worker.qpSum
-            }
+            result = codeRows(job, refresh, original: original, makeCoder: makeCoder)
+            keepStates(job)
         } else {
-            var coder = makeCoder(scratch, transform)
+            for row in 0..<grid.rows { HEVCSourceImport.load(job.source, into: original, grid, row: row) }
+            keepStates(job)
+            var coder = makeCoder(workers[0])
             slices = code(job, &coder, hasSAO: hasSAO, &result)
             result.intraMacroblocks = coder.intraAreas
             result.skippedMacroblocks = coder.skippedAreas
             result.qpSum = coder.qpSum
         }
+        finish(job, slices, hasSAO: hasSAO, isWritten: !codesRows && !hasSAO, original, &result)
+        return result
+    }
+
+    /// Filters the coded picture and writes its slices unless `isWritten` is true.
+    private func finish(
+        _ job: HEVCPictureJob, _ slices: [HEVCSliceJob], hasSAO: Bool, isWritten: Bool,
+        _ original: HEVCPlanes<Sample>, _ result: inout PictureResult
+    ) {
         let bounds = HEVCFilterBounds(job, slices: slices, slice: tables.tables.slice)
         let deblocker = HEVCDeblocker(
             bounds: bounds, tables: tables.tables, planes: job.reconstruction.planes(Sample.self),
             cbOffset: job.cbQPOffset, crOffset: job.crQPOffset)
-        let coded = slices
-        let units = HEVCSliceUnits()
-        let finishing = HEVCFinishTask(
-            rows: grid.rows, write: codesRows && !hasSAO ? { units.units = self.write(coded, job) } : nil,
-            filter: deblocker.isNeeded ? { deblocker.filterRow($0, vertical: $1) } : nil)
-        pool.run { _ in finishing.run() }
-        if hasSAO {
-            filter(job, bounds, slices, original)
-            units.units = write(slices, job)
+        let parts = HEVCFinishedParts(rows: grid.rows)
+        let write = { parts.units = self.write(slices, job) }
+        let last: (Int) -> Void = {
+            self.finish(job, slices, row: $0)
+            parts.errors.elements[$0] = self.squaredError(job, original, row: $0)
         }
-        if codesRows || hasSAO { result.slices = units.units }
-        finish(job, slices)
-        result.lumaSquaredError = squaredError(job, original)
-        return result
+        var stages: [(Int) -> Void] = []
+        if deblocker.isNeeded {
+            stages = [{ deblocker.filterRow($0, vertical: true) }, { deblocker.filterRow($0, vertical: false) }]
+        }
+        if hasSAO {
+            run(stages)
+            filter(job, bounds, slices, original)
+            run([last], aside: write)
+        } else {
+            run(stages + [last], aside: isWritten ? nil : write)
+        }
+        if !isWritten { result.slices = parts.units }
+        for row in 0..<grid.rows { result.lumaSquaredError &+= parts.errors.elements[row] }
+    }
+
+    private func run(_ stages: [(Int) -> Void], aside: (() -> Void)? = nil) {
+        let work = RowStages(rows: grid.rows, stages, aside: aside)
+        help { _ in work.run() }
+    }
+
+    /// Returns the states of the contexts in the latest picture of the job's type, for `HEVCRowTask`.
+    func knownStates(_ job: HEVCPictureJob) -> ElementPointer<UInt8>? {
+        uniformType(job).flatMap { states[$0]?.elements }
+    }
+
+    /// Makes the writer keep the states of the contexts for later pictures of the job's type.
+    private func keepStates(_ job: HEVCPictureJob) {
+        let type = uniformType(job)
+        // I pictures begin new scenes; after other pictures they are rare.
+        states = states.filter { ($0.key == .i) == (type == .i) }
+        if let type, states[type] == nil {
+            states[type] = ElementStorage(count: grid.codingTrees * HEVCContexts.count, repeating: 0)
+        }
+        writer.keptStates = type.flatMap { states[$0]?.elements }
+    }
+
+    /// Returns the type of the job's slices if it is the same for all.
+    private func uniformType(_ job: HEVCPictureJob) -> SliceType? {
+        let type = job.slices[0].type
+        return job.slices.allSatisfy { $0.type == type } ? type : nil
     }
 
     /// Codes the slices one coding tree unit after the other, and writes them unless SAO follows. Returns the slices in
@@ -171,29 +208,5 @@ package final class HEVCPictureEncoder<Sample: HEVCSample> {
             }
         }
         return positions.upperBound
-    }
-
-    private func squaredError(_ job: HEVCPictureJob, _ original: HEVCPlanes<Sample>) -> UInt64 {
-        let planes = job.reconstruction.planes(Sample.self)
-        let width = min(job.source.width, grid.width)
-        var sum: UInt64 = 0
-        for y in 0..<min(job.source.height, grid.height) {
-            let a = original.luma + y * original.stride
-            let b = planes.luma + y * planes.stride
-            var line = 0
-            var x = 0
-            while x < width & ~3 {
-                let count = min(64, width & ~3 - x)
-                line &+= HEVCBlock.squares(a + x, original.stride, b + x, planes.stride, width: count, height: 1)
-                x += count
-            }
-            while x < width {
-                let d = Int(a[x]) &- Int(b[x])
-                line &+= d &* d
-                x += 1
-            }
-            sum &+= UInt64(line)
-        }
-        return sum
     }
 }
