@@ -35,31 +35,6 @@ extension HEVCPictureEncoder {
         return first..<min(first + grid.codingTreeSize, grid.height)
     }
 
-    /// Returns the squared error of luma in a row of coding tree units, without the samples outside of the source.
-    func squaredError(_ job: HEVCPictureJob, _ original: HEVCPlanes<Sample>, row: Int) -> UInt64 {
-        let planes = job.reconstruction.planes(Sample.self)
-        let width = min(job.source.width, grid.width)
-        var sum: UInt64 = 0
-        for y in lumaRows(row) where y < job.source.height {
-            let a = original.luma + y * original.stride
-            let b = planes.luma + y * planes.stride
-            var line = 0
-            var x = 0
-            while x < width & ~3 {
-                let count = min(64, width & ~3 - x)
-                line &+= HEVCBlock.squares(a + x, original.stride, b + x, planes.stride, width: count, height: 1)
-                x += count
-            }
-            while x < width {
-                let d = Int(a[x]) &- Int(b[x])
-                line &+= d &* d
-                x += 1
-            }
-            sum &+= UInt64(line)
-        }
-        return sum
-    }
-
     /// Applies sample adaptive offset to the deblocked picture.
     func filter(
         _ job: HEVCPictureJob, _ bounds: HEVCFilterBounds, _ slices: [HEVCSliceJob], _ original: HEVCPlanes<Sample>

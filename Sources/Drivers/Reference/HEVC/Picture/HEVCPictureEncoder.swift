@@ -1,9 +1,6 @@
-/// What the threads that finish a picture store, each element once.
-private final class HEVCFinishedParts: @unchecked Sendable {
+/// The NAL units that one of the threads writes.
+private final class HEVCWrittenUnits: @unchecked Sendable {
     var units: [[UInt8]] = []
-    let errors: ElementStorage<UInt64>
-
-    init(rows: Int) { errors = ElementStorage(count: rows, repeating: 0) }
 }
 
 /// Encodes HEVC pictures of one grid and bit depth. Each VA context has one encoder. One thread at a time may use it;
@@ -102,12 +99,9 @@ package final class HEVCPictureEncoder<Sample: HEVCSample> {
         let deblocker = HEVCDeblocker(
             bounds: bounds, tables: tables.tables, planes: job.reconstruction.planes(Sample.self),
             cbOffset: job.cbQPOffset, crOffset: job.crQPOffset)
-        let parts = HEVCFinishedParts(rows: grid.rows)
-        let write = { parts.units = self.write(slices, job) }
-        let last: (Int) -> Void = {
-            self.finish(job, slices, row: $0)
-            parts.errors.elements[$0] = self.squaredError(job, original, row: $0)
-        }
+        let written = HEVCWrittenUnits()
+        let write = { written.units = self.write(slices, job) }
+        let last: (Int) -> Void = { self.finish(job, slices, row: $0) }
         var stages: [(Int) -> Void] = []
         if deblocker.isNeeded {
             stages = [{ deblocker.filterRow($0, vertical: true) }, { deblocker.filterRow($0, vertical: false) }]
@@ -119,8 +113,7 @@ package final class HEVCPictureEncoder<Sample: HEVCSample> {
         } else {
             run(stages + [last], aside: isWritten ? nil : write)
         }
-        if !isWritten { result.slices = parts.units }
-        for row in 0..<grid.rows { result.lumaSquaredError &+= parts.errors.elements[row] }
+        if !isWritten { result.slices = written.units }
     }
 
     private func run(_ stages: [(Int) -> Void], aside: (() -> Void)? = nil) {
