@@ -1,4 +1,5 @@
-import ReferenceDriver
+@testable import ReferenceDriver
+import Synchronization
 import TestOracles
 
 /// Encodes an artificial sequence with the HEVC picture encoder alone, headers included.
@@ -30,6 +31,8 @@ struct HEVCEncoding {
     /// The sources; nil is a moving texture.
     var sources: [PlanarFrame]?
     var hasNoise = false
+    /// The number of threads that help the encoder.
+    var helpers = 0
 
     enum Structure { case intra, forward, generalized, bidirectional, pyramid }
 
@@ -71,6 +74,23 @@ struct HEVCEncoding {
     }
 
     var constrainsLargeUnits: Bool { configured.job.constrained_intra_pred_flag && grid.log2MinCodingBlock > 3 }
+
+    /// Whether the encoder codes several rows at the same time.
+    var codesRows: Bool {
+        let codesRows = Mutex(false)
+        var observed = self
+        observed.frames = 1
+        observed.structure = .intra
+        let configurePicture = configurePicture
+        let grid = grid
+        observed.configurePicture = { poc, job in
+            configurePicture(poc, &job)
+            let result = HEVCPictureEncoder<UInt8>(grid).codesRows(job)
+            codesRows.withLock { $0 = result }
+        }
+        _ = observed.run()
+        return codesRows.withLock { $0 }
+    }
 
     /// Whether there are several slices or tiles.
     var hasParts: Bool { sliceLength > 0 || tileColumns * tileRows > 1 }
@@ -137,7 +157,7 @@ struct HEVCEncoding {
     }
 
     private func run<Sample: HEVCSample>(_ type: Sample.Type) -> Outcome {
-        let encoder = HEVCPictureEncoder<Sample>(grid)
+        let encoder = HEVCPictureEncoder<Sample>(grid, pool: WorkerPool(helpers: helpers))
         encoder.chooser = chooser
         var outcome = Outcome()
         var generator = SplitMix64(state: UInt64(grid.width * 1000 + grid.height))

@@ -13,10 +13,10 @@ struct HEVCKernelPictureTests {
         let grid = HEVCGrid(width: (width + 7) & ~7, height: (height + 7) & ~7, log2CodingTreeBlock: 5)
         let picture = HEVCReconstructedPicture(grid: grid, bitDepth: Sample.bitDepth)
         let planes = picture.planes(Sample.self)
-        HEVCSourceImport.load(
-            HEVCSource(
-                luma: surface.elements, chroma: chroma, lumaPitch: pitch, chromaPitch: pitch, width: width,
-                height: height, isP010: isP010), into: planes, grid)
+        let source = HEVCSource(
+            luma: surface.elements, chroma: chroma, lumaPitch: pitch, chromaPitch: pitch, width: width, height: height,
+            isP010: isP010)
+        for row in (0..<grid.rows).reversed() { HEVCSourceImport.load(source, into: planes, grid, row: row) }
         func value(_ elements: ElementPointer<UInt8>, _ x: Int, _ y: Int) -> Int {
             let offset = y * pitch + x * (isP010 ? 2 : 1)
             let ten =
@@ -63,7 +63,9 @@ struct HEVCKernelPictureTests {
         fill(planes.luma, planes.stride, width, height)
         fill(planes.cb, planes.chromaStride, width / 2, height / 2)
         fill(planes.cr, planes.chromaStride, width / 2, height / 2)
-        HEVCBorder.extend(planes)
+        for row in (0..<grid.rows).reversed() {
+            HEVCBorder.extend(planes, rows: 64 * row..<min(64 * (row + 1), height))
+        }
         func wrong(_ elements: ElementPointer<Sample>, _ stride: Int, _ width: Int, _ height: Int, _ margin: Int) -> Int {
             var count = 0
             for y in -margin..<height + margin {

@@ -11,7 +11,11 @@ enum CodecEncoder {
                 H264PictureEncoder(
                     widthInMacroblocks: work.job.widthInMacroblocks, heightInMacroblocks: work.job.heightInMacroblocks))
         case .hevc(let work):
-            self = work.job.bitDepth > 8 ? .hevc10(HEVCPictureEncoder(work.job.grid)) : .hevc(HEVCPictureEncoder(work.job.grid))
+            let pool = WorkerPool.shared()
+            self =
+                work.job.bitDepth > 8
+                ? .hevc10(HEVCPictureEncoder(work.job.grid, pool: pool))
+                : .hevc(HEVCPictureEncoder(work.job.grid, pool: pool))
         }
     }
 

@@ -34,15 +34,20 @@ extension HEVCUnitCoder {
             loadResidual(block)
             return codeChosenBlock(block, chooser)
         }
-        let plainError = HEVCBlock.squares(
-            block.source, block.sourceStride, block.prediction, block.predictionStride, width: size, height: size)
+        let known = depth == 0 ? plainErrors?[block.component.rawValue] : nil
+        let plainError =
+            known
+            ?? HEVCBlock.squares(
+                block.source, block.sourceStride, block.prediction, block.predictionStride, width: size, height: size)
         var count = counter
         codeFlag(&count, block, depth, false)
         let plainCost = (plainError &<< 8) &+ weighed(count.cost)
         let rounding =
             preset.choosesLevels ? 128 : block.isIntra ? HEVCQuantizer.intraRounding : HEVCQuantizer.interRounding
         let quantizer = quantizer(block.component)
-        if quantizer.leavesNothing(plainError, log2Size: block.log2Size, rounding: rounding) {
+        if quantizer.leavesNothing(
+            plainError / preset.spread, log2Size: block.log2Size, rounding: rounding)
+        {
             reconstructWithoutLevels(block, wasReconstructed: false)
             return HEVCCodedBlock(cost: plainCost)
         }

@@ -38,7 +38,7 @@ extension HEVCUnitCoder {
     ) {
         let (left, top) = (part.x &- unitX, part.y &- unitY)
         let luma = target.luma + (top &* target.stride &+ left)
-        predictLuma(part, motion, to: luma, target.stride)
+        if !copyTrial(part, motion, to: luma, target.stride) { predictLuma(part, motion, to: luma, target.stride) }
         if isLumaAlone { return }
         let offset = (top >> 1) &* target.chromaStride &+ left >> 1
         predictChroma(part, motion, isCb: true, to: target.cb + offset, target.chromaStride)

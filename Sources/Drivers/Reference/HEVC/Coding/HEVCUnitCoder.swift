@@ -64,6 +64,8 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
     /// The estimated cost of the unit's best inter prediction in 256ths (Hadamard coefficients and bits); `Int.max` if
     /// there is none.
     var motionEstimate = Int.max
+    /// The squared errors of luma, Cb and Cr without levels, if they are known while a unit is coded.
+    var plainErrors: SIMD4<Int>?
     var unitCount = 0
     var predictionCount = 0
     var nodeCount = 0
@@ -171,6 +173,7 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
         self.slice = slice
         self.rounds = rounds
         latestVectors.fill(.zero, count: 2 * HEVCMotionReferences.perList)
+        scratch.lumaTrials.elements[0] = HEVCLumaTrials()
         mvd_l1_zero_flag = slice.mvd_l1_zero_flag
         looksAhead = slice.list1.contains { $0.poc > job.poc }
         referenceCounts = SIMD2(slice.list0.count, slice.list1.count)

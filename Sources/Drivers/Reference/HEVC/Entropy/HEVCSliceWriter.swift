@@ -20,6 +20,9 @@ package final class HEVCSliceWriter {
     private var subsets: [Int] = []
     private var header = SliceHeaderBits(prefix: [], payload: [], bitCount: 0)
     private var hasHeaderExtension = false
+    /// Receives the states of the contexts before each coding tree unit that is written, at the unit's raster address
+    /// times `HEVCContexts.count`; nil to keep none.
+    var keptStates: ElementPointer<UInt8>?
 
     /// The maximum size of a coding tree unit's syntax in bytes: 6144 levels with at most 35 bypass bins and three
     /// context-coded bins of up to six bits each, and modes.
@@ -76,6 +79,9 @@ package final class HEVCSliceWriter {
                 destination: output.elements, byteCount: coder.arithmetic.byteCount, states: states.elements)
         }
         sliceOfTree.elements[address] = slice
+        if let keptStates {
+            (keptStates + address * HEVCContexts.count).copy(from: states.elements, count: HEVCContexts.count)
+        }
         let column = address % grid.columns
         let neighbors = HEVCTreeNeighbors(
             hasLeft: column > 0 && isNeighbor(address - 1, tile: tile),

@@ -9,16 +9,14 @@ struct HEVCDeblocker<Sample: HEVCSample> {
 
     private var grid: HEVCGrid { bounds.grid }
 
-    func run() {
-        if bounds.slices.allSatisfy(\.slice_deblocking_filter_disabled_flag) { return }
-        filter(vertical: true)
-        filter(vertical: false)
-    }
+    /// Whether any slice is deblocked.
+    var isNeeded: Bool { !bounds.slices.allSatisfy(\.slice_deblocking_filter_disabled_flag) }
 
-    private func filter(vertical: Bool) {
-        for row in 0..<grid.rows {
-            for column in 0..<grid.columns { filterTree(column, row, vertical: vertical) }
-        }
+    /// Filters the edges of one direction in a row of coding tree units. All vertical edges of the picture precede the
+    /// horizontal ones. Rows may be filtered at the same time: no sample is written for two rows, and the samples that
+    /// a row's horizontal edges read are not written for others.
+    func filterRow(_ row: Int, vertical: Bool) {
+        for column in 0..<grid.columns { filterTree(column, row, vertical: vertical) }
     }
 
     /// Filters the edges of one direction in a coding tree unit, including those on its left or upper border.

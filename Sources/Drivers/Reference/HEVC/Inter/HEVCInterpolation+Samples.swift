@@ -81,11 +81,12 @@ extension HEVCInterpolation {
 
     /// Filters vertically the rows that were filtered horizontally before; for 8-bit samples. `scratch` begins with the
     /// row of the first tap.
-    @inline(never) private static func filterRows(
+    @inline(never) static func filterRows(
         _ scratch: ElementPointer<Int16>, _ taps: HEVCTaps, width: Int, height: Int, to samples: ElementPointer<Sample>,
         _ stride: Int
     ) {
         let pairs = scratch + rowsCount
+        let round = Quads(repeating: 2048)
         var x = 0
         while x < width {
             var above: Words = scratch.load(x)
@@ -100,9 +101,10 @@ extension HEVCInterpolation {
             }
             for y in 0..<height {
                 let (low, high) = pairSums(pairs + 16 &* y, taps)
-                // The shifts of both stages; the 14-bit value between them fits 16 bits.
-                let words = saturatedWords(low &>> 6, high &>> 6)
-                samples.storeClipped(y &* stride &+ x, (words &+ 32) &>> 6)
+                // The shifts by 6 of both stages, with rounding in the second one only. The result fits 16 bits. A
+                // shift by 16 shows this to the optimizer, so that narrowing is one instruction.
+                samples.storeClipped(
+                    y &* stride &+ x, saturatedWords(((low &+ round) &<< 4) &>> 16, ((high &+ round) &<< 4) &>> 16))
             }
             x &+= 8
         }

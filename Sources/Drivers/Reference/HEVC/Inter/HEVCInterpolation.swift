@@ -76,9 +76,15 @@ enum HEVCInterpolation<Sample: HEVCSample> {
     @inline(__always) static func lumaOffset(_ planes: HEVCPlanes<Sample>, _ x: Int, _ y: Int, _ vector: MotionVector)
         -> Int
     {
-        let column = min(max(x &+ Int(vector.x) >> 2, -72), planes.width &+ 8)
-        let row = min(max(y &+ Int(vector.y) >> 2, -72), planes.height &+ 8)
-        return row &* planes.stride &+ column
+        lumaRow(planes, y, vector) &* planes.stride &+ lumaColumn(planes, x, vector)
+    }
+
+    @inline(__always) static func lumaColumn(_ planes: HEVCPlanes<Sample>, _ x: Int, _ vector: MotionVector) -> Int {
+        min(max(x &+ Int(vector.x) >> 2, -72), planes.width &+ 8)
+    }
+
+    @inline(__always) static func lumaRow(_ planes: HEVCPlanes<Sample>, _ y: Int, _ vector: MotionVector) -> Int {
+        min(max(y &+ Int(vector.y) >> 2, -72), planes.height &+ 8)
     }
 
     /// Returns the offset in the plane, in whole samples, where a displaced chroma block begins.

@@ -1,42 +1,31 @@
 /// Copies a client's surface into planes for encoding.
 package enum HEVCSourceImport {
-    /// Fills `planes` up to whole coding tree units. Samples outside of the source repeat its last column and row.
-    /// Samples of 8 bits are shifted left by two for 10 bits; from samples of 10 bits the two low bits are dropped for
-    /// 8 bits.
+    /// Fills a row of coding tree units of `planes`, up to whole units. Samples outside of the source repeat its last
+    /// column and row. Samples of 8 bits are shifted left by two for 10 bits; from samples of 10 bits the two low bits
+    /// are dropped for 8 bits.
     @inline(never)
     @_specialize(where Sample == UInt8)
     @_specialize(where Sample == UInt16)
     package static func load<Sample: HEVCSample>(
-        _ source: HEVCSource, into planes: HEVCPlanes<Sample>, _ grid: HEVCGrid
+        _ source: HEVCSource, into planes: HEVCPlanes<Sample>, _ grid: HEVCGrid, row: Int
     ) {
         let columns = grid.columns &<< grid.log2CodingTreeBlock
-        let rows = grid.rows &<< grid.log2CodingTreeBlock
         let width = Swift.min(source.width, columns)
-        let height = Swift.min(source.height, rows)
-        for y in 0..<height {
+        let size = grid.codingTreeSize
+        for y in row &* size..<(row &+ 1) &* size {
             let to = planes.luma + y &* planes.stride
-            loadLuma(source, row: y, width, to)
+            loadLuma(source, row: Swift.min(y, source.height &- 1), width, to)
             (to + width).fill(to[width &- 1], count: columns &- width)
         }
-        repeatRow(planes.luma, stride: planes.stride, from: height, to: rows, count: columns)
         let pairs = (width &+ 1) / 2
-        let pairRows = (height &+ 1) / 2
-        for y in 0..<pairRows {
+        let pairRows = (source.height &+ 1) / 2
+        for y in row &* size / 2..<(row &+ 1) &* size / 2 {
             let cb = planes.cb + y &* planes.chromaStride
             let cr = planes.cr + y &* planes.chromaStride
-            loadPairs(source, row: y, pairs, cb, cr)
+            loadPairs(source, row: Swift.min(y, pairRows &- 1), pairs, cb, cr)
             (cb + pairs).fill(cb[pairs &- 1], count: columns / 2 &- pairs)
             (cr + pairs).fill(cr[pairs &- 1], count: columns / 2 &- pairs)
         }
-        repeatRow(planes.cb, stride: planes.chromaStride, from: pairRows, to: rows / 2, count: columns / 2)
-        repeatRow(planes.cr, stride: planes.chromaStride, from: pairRows, to: rows / 2, count: columns / 2)
-    }
-
-    @inline(__always) private static func repeatRow<Sample: HEVCSample>(
-        _ plane: ElementPointer<Sample>, stride: Int, from: Int, to: Int, count: Int
-    ) {
-        let last = plane + (from &- 1) &* stride
-        for y in from..<Swift.max(from, to) { (plane + y &* stride).copy(from: last, count: count) }
     }
 
     /// Returns the sample at index `index` of a row of the surface: a byte, or a 16-bit word with P010.

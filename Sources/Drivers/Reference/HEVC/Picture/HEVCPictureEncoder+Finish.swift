@@ -1,12 +1,14 @@
 extension HEVCPictureEncoder {
-    /// Stores the motion that later pictures may use for temporal prediction, and repeats the border in the margins.
-    func finish(_ job: HEVCPictureJob, _ slices: [HEVCSliceJob]) {
+    /// Finishes a row of coding tree units of the filtered picture: stores the motion that later pictures may use for
+    /// temporal prediction, and repeats the border in the margins.
+    func finish(_ job: HEVCPictureJob, _ slices: [HEVCSliceJob], row: Int) {
         guard job.isReference else { return }
         let tables = tables.tables
         let stored = job.reconstruction.motion.elements
-        for row in 0..<grid.areaRows {
+        let rows = lumaRows(row)
+        for areaRow in (rows.lowerBound >> 4)..<((rows.upperBound + 15) >> 4) {
             for column in 0..<grid.areaColumns {
-                let (x, y) = (column << 4, row << 4)
+                let (x, y) = (column << 4, areaRow << 4)
                 let tree = (y >> grid.log2CodingTreeBlock) * grid.columns + x >> grid.log2CodingTreeBlock
                 let slice = Int(tables.slice[tree])
                 var area = HEVCStoredMotion()
@@ -21,22 +23,23 @@ extension HEVCPictureEncoder {
                     area.poc1 = Int32(truncatingIfNeeded: slices[slice].list1[reference1].poc)
                     area.isLongTerm1 = slices[slice].list1[reference1].isLongTerm
                 }
-                stored[row * grid.areaColumns + column] = area
+                stored[areaRow * grid.areaColumns + column] = area
             }
         }
-        HEVCBorder.extend(job.reconstruction.planes(Sample.self))
+        HEVCBorder.extend(job.reconstruction.planes(Sample.self), rows: rows)
     }
 
-    /// Applies the deblocking filter, then sample adaptive offset.
+    /// Returns the luma rows of a row of coding tree units, without those outside of the picture.
+    func lumaRows(_ row: Int) -> Range<Int> {
+        let first = row << grid.log2CodingTreeBlock
+        return first..<min(first + grid.codingTreeSize, grid.height)
+    }
+
+    /// Applies sample adaptive offset to the deblocked picture.
     func filter(
-        _ job: HEVCPictureJob, _ slices: [HEVCSliceJob], _ original: HEVCPlanes<Sample>, hasSAO: Bool
+        _ job: HEVCPictureJob, _ bounds: HEVCFilterBounds, _ slices: [HEVCSliceJob], _ original: HEVCPlanes<Sample>
     ) {
-        let bounds = HEVCFilterBounds(job, slices: slices, slice: tables.tables.slice)
         let planes = job.reconstruction.planes(Sample.self)
-        HEVCDeblocker(
-            bounds: bounds, tables: tables.tables, planes: planes, cbOffset: job.cbQPOffset, crOffset: job.crQPOffset
-        ).run()
-        guard hasSAO else { return }
         if let chooser {
             for address in trees.indices { trees[address].sao.elements[0] = chosenSAO(address, bounds, job.tiles, chooser) }
         } else {

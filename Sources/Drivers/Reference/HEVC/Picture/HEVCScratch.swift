@@ -28,6 +28,12 @@ final class HEVCScratch<Sample: HEVCSample>: Sendable {
     let wide = ElementStorage<Int16>(
         count: 2 * HEVCInterpolation<Sample>.count + HEVCInterpolation<Sample>.scratchCount, repeating: 0)
     let pair = ElementStorage<Int16>(count: HEVCInterpolation<Sample>.count, repeating: 0)
+    /// The predictions of `HEVCLumaTrials`, and rows that were filtered horizontally for them, with the scratch memory
+    /// of the vertical filter.
+    let lumaTrials = ElementStorage<HEVCLumaTrials>(count: 1, repeating: HEVCLumaTrials())
+    let lumaTrialSamples = ElementStorage<Sample>(count: HEVCLumaTrials.slots * 64 * 64, repeating: 0)
+    let lumaTrialRows = ElementStorage<Int16>(
+        count: 3 * HEVCInterpolation<Sample>.stride + HEVCInterpolation<Sample>.scratchCount, repeating: 0)
     let latestVectors = ElementStorage<MotionVector>(count: 2 * HEVCMotionReferences.perList, repeating: .zero)
     let candidates = ElementStorage<HEVCMotion>(count: 8, repeating: HEVCMotion())
     let intra = HEVCIntraStorage<Sample>()

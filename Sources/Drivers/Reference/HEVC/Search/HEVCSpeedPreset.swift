@@ -43,6 +43,12 @@ struct HEVCSpeedPreset: BitwiseCopyable {
     /// Whether a unit is skipped without further trials if its merged prediction needs no levels.
     private(set) var skipsEarly = true
 
+    /// Whether explicit motion that equals the merged motion is not coded for comparison.
+    private(set) var skipsEqualMotion = false
+    /// The divisor of a block's squared error in the test whether the block has no levels. With 1 the test is exact: a
+    /// single coefficient might contain the whole error.
+    private(set) var spread = 1
+
     /// Initializes the preset of a `quality` from 1 (best) to 7 (fastest). If `choosesLevels` is not nil, it replaces
     /// the quality's setting.
     init(quality: Int, choosesLevels requested: Bool? = nil) {
@@ -99,6 +105,8 @@ struct HEVCSpeedPreset: BitwiseCopyable {
             intraQuarters = false
             largestUnit = 5
             smallestUnit = 4
+            skipsEqualMotion = true
+            spread = 2
         }
     }
 }

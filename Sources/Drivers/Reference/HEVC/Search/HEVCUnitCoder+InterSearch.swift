@@ -51,17 +51,20 @@ extension HEVCUnitCoder {
         predictions[predictionCount] = prediction
         predictionCount &+= 1
         predict(part, prediction.motion, unitX: x, unitY: y, to: predictedBlock)
-        estimateMotion(x, y, log2Size: log2Size, found: estimate)
         var count2 = counter
         count2.codeMergeIndex(best, count: slice.mergeCandidates)
-        let skipCost = predictionError(x, y, log2Size: log2Size) &<< 8 &+ weighed(interHeaderBits(unit) &+ count2.cost)
+        let errors = predictionErrors(x, y, log2Size: log2Size)
+        let skipCost = errors.wrappedSum() &<< 8 &+ weighed(interHeaderBits(unit) &+ count2.cost)
         // Codes the unit with levels, for comparison.
         unit.mode = .inter
         unit.hasTransformTree = true
+        plainErrors = errors
         var coded = codeTransformTree(transformTask(unit, predictedBlock))
+        plainErrors = nil
         coded.cost &+= weighed(interHeaderBits(unit) &+ predictionBits(prediction, unit))
         let isSkipped = !coded.hasLevels || skipCost <= coded.cost
         let hadLevels = coded.hasLevels
+        if hadLevels || !preset.skipsEarly { estimateMotion(x, y, log2Size: log2Size, found: estimate) }
         if isSkipped {
             unit.mode = .skip
             unit.hasTransformTree = false
@@ -79,19 +82,20 @@ extension HEVCUnitCoder {
         motionPredictor.merge(part.block(unit), into: candidates, last: count &- 1)
         var best = -1
         var least = Int.max
-        let original = source.luma + (part.y &* source.stride &+ part.x)
         for index in 0..<count {
             let motion = candidates[index]
             var isKnown = false
             for other in 0..<index where candidates[other].equals(motion) { isKnown = true }
             if isKnown || !mayUse(motion, part) { continue }
-            predictLuma(part, motion, to: trialBlock.luma, trialBlock.stride)
-            let difference =
-                preset.hadamard
-                ? HEVCBlockCost.satd(
-                    original, source.stride, trialBlock.luma, trialBlock.stride, width: part.width, height: part.height)
-                : HEVCBlockCost.sad(
-                    original, source.stride, trialBlock.luma, trialBlock.stride, width: part.width, height: part.height)
+            var difference: Int
+            if motion.usesBoth {
+                predictLuma(part, motion, to: trialBlock.luma, trialBlock.stride)
+                difference = self.difference(part, trialBlock.luma, trialBlock.stride)
+            } else {
+                let list = motion.reference0 >= 0 ? 0 : 1
+                difference = self.difference(
+                    part, list: list, reference: motion.reference(list), motion.vector(list))
+            }
             var bits = counter
             bits.codeMergeIndex(index, count: slice.mergeCandidates)
             let cost = difference &<< 8 &+ (bits.cost &* lambda) &>> 15
@@ -115,18 +119,21 @@ extension HEVCUnitCoder {
         motionEstimate = min(motionEstimate, cost)
     }
 
-    private func predictionError(_ x: Int, _ y: Int, log2Size: Int) -> Int {
+    /// Returns the squared errors of the prediction in `predictedBlock`: of luma, Cb and Cr.
+    private func predictionErrors(_ x: Int, _ y: Int, log2Size: Int) -> SIMD4<Int> {
         let size = 1 &<< log2Size
         let chroma = (y >> 1) &* source.chromaStride &+ x >> 1
         let block = predictedBlock
-        return HEVCBlock.squares(
-            source.luma + (y &* source.stride &+ x), source.stride, block.luma, block.stride, width: size, height: size)
-            &+ HEVCBlock.squares(
+        return SIMD4(
+            HEVCBlock.squares(
+                source.luma + (y &* source.stride &+ x), source.stride, block.luma, block.stride, width: size,
+                height: size),
+            HEVCBlock.squares(
                 source.cb + chroma, source.chromaStride, block.cb, block.chromaStride, width: size / 2, height: size / 2
-            )
-            &+ HEVCBlock.squares(
+            ),
+            HEVCBlock.squares(
                 source.cr + chroma, source.chromaStride, block.cr, block.chromaStride, width: size / 2, height: size / 2
-            )
+            ), 0)
     }
 
     /// Tries a unit with one or two parts. Each part has explicit motion, or merged motion if there are two.
@@ -156,23 +163,38 @@ extension HEVCUnitCoder {
                 rewind(to: start)
                 return
             }
+            if preset.skipsEqualMotion && isMergedMotion(prediction.motion, log2Size: log2Size) {
+                rewind(to: start)
+                return
+            }
             estimate &+= cost
             predictions[first &+ index] = prediction
             bits &+= predictionBits(prediction, unit)
             if partition != .part2Nx2N { commitMotion(part, prediction, isIntra: false) }
             predict(part, prediction.motion, unitX: x, unitY: y, to: predictedBlock)
         }
-        estimateMotion(x, y, log2Size: log2Size, found: estimate)
         var coded = codeTransformTree(transformTask(unit, predictedBlock))
         var flag = counter
         flag.codeRootFlag(coded.hasLevels)
         unit.hasTransformTree = coded.hasLevels
         if !coded.hasLevels {
             nodeCount = Int(unit.firstNode)
-            coded.cost = predictionError(x, y, log2Size: log2Size) &<< 8
+            coded.cost = predictionErrors(x, y, log2Size: log2Size).wrappedSum() &<< 8
         }
         coded.cost &+= weighed(bits &+ flag.cost)
         _ = snapshotIfBest(unit, coded, since: start)
+        // Without levels, no intra unit is compared.
+        if preset.triesAllIntra || scratch.unitSnapshots.elements[SnapshotSlot.unit(log2Size)].hasLevels {
+            estimateMotion(x, y, log2Size: log2Size, found: estimate)
+        }
+    }
+
+    /// Returns whether the unit of a size that is the cheapest so far is merged with `motion`.
+    private func isMergedMotion(_ motion: HEVCMotion, log2Size: Int) -> Bool {
+        let slot = SnapshotSlot.unit(log2Size)
+        if scratch.unitSnapshots.elements[slot].cost == Int.max { return false }
+        let prediction = scratch.predictionSnapshots.elements[4 &* slot]
+        return prediction.mergeIndex >= 0 && prediction.motion.equals(motion)
     }
 
     /// Searches a part's best explicit motion, from one list or both. Returns the prediction unit and its estimated

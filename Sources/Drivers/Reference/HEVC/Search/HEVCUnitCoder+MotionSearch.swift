@@ -145,27 +145,17 @@ extension HEVCUnitCoder {
     /// Returns the distortion of the prediction with a vector, in 256ths, without bits.
     @inline(__always) func vectorDistortion(_ task: HEVCMotionTask<Sample>, _ x: Int, _ y: Int) -> Int {
         let part = task.part
-        let original = source.luma + (part.y &* source.stride &+ part.x)
         let vector = MotionVector(x: Int16(truncatingIfNeeded: x), y: Int16(truncatingIfNeeded: y))
-        var from = trialBlock.luma
-        var stride = trialBlock.stride
-        if let pair = task.pair {
-            let block = wide + HEVCInterpolation<Sample>.count
-            HEVCInterpolation.luma(
-                task.planes, x: part.x, y: part.y, vector, width: part.width, height: part.height,
-                scratch: wide + 2 &* HEVCInterpolation<Sample>.count, to: block)
-            HEVCInterPrediction.both(pair, block, width: part.width, height: part.height, to: from, stride: stride)
-        } else if (x | y) & 3 == 0 {
-            from = task.planes.luma + HEVCInterpolation.lumaOffset(task.planes, part.x, part.y, vector)
-            stride = task.planes.stride
-        } else {
-            predictLuma(part, HEVCMotion(vector, list: task.list, reference: task.reference), to: from, stride)
+        guard let pair = task.pair else {
+            return difference(part, list: task.list, reference: task.reference, vector) &<< 8
         }
-        let difference =
-            preset.hadamard
-            ? HEVCBlockCost.satd(original, source.stride, from, stride, width: part.width, height: part.height)
-            : HEVCBlockCost.sad(original, source.stride, from, stride, width: part.width, height: part.height)
-        return difference &<< 8
+        let block = wide + HEVCInterpolation<Sample>.count
+        HEVCInterpolation.luma(
+            task.planes, x: part.x, y: part.y, vector, width: part.width, height: part.height,
+            scratch: wide + 2 &* HEVCInterpolation<Sample>.count, to: block)
+        HEVCInterPrediction.both(
+            pair, block, width: part.width, height: part.height, to: trialBlock.luma, stride: trialBlock.stride)
+        return difference(part, trialBlock.luma, trialBlock.stride) &<< 8
     }
 
     /// Refines a vector at half and quarter samples. `wholeCost` is the cost of the start vector; it is recomputed if
