@@ -186,6 +186,7 @@ struct PixelsEncoding {
                 quality: quality,
                 slices: sliceJobs(step, frame_num, kept, sequence, picture))
             job.isReference = step.isReference
+            job.measuresError = true
             if let macroblockQP {
                 job.macroblockQPs = (0..<columns * rows).map { macroblockQP(step.index, $0) }
             }

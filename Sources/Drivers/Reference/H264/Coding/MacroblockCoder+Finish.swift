@@ -20,7 +20,11 @@ extension MacroblockCoder {
     mutating func decideIntra(against interCost: Int) -> Bool {
         let inP = sliceType != .i
         let typeCost = inP ? lambda &* 5 : 0
-        let whole = chooseIntra16x16()
+        // Above the limit, neither the whole block nor small blocks are used.
+        var limit = Int.max / 4
+        if interCost < limit / 2 { limit = interCost &+ interCost / 2 &- typeCost &- lambda &* 2 }
+        if !preset.smallIntraInP { limit = min(limit, max(interCost &- typeCost &- lambda &* 2, 0)) }
+        let whole = chooseIntra16x16(below: limit)
         let wholeCost = whole.cost &+ typeCost &+ lambda &* 2
         var best = min(interCost, wholeCost)
         var choice = wholeCost < interCost ? MacroblockKind.intra16x16 : .inter16x16

@@ -26,9 +26,12 @@ extension MacroblockCoder {
         }
         compensate()
         var interCost = best.cost
+        var transformed: Int?
         if !preset.hadamard {
+            let satd = H264BlockCost.satd(sourceLuma, inter.luma, H264Scratch.workStride, width: 16, height: 16)
+            transformed = satd
             interCost =
-                H264BlockCost.satd(sourceLuma, inter.luma, H264Scratch.workStride, width: 16, height: 16)
+                satd
                 &+ motionCost(Int(whole.motion.x), Int(whole.motion.y), predict16x16(whole.reference))
         }
         if decideIntra(against: interCost) {
@@ -36,7 +39,7 @@ extension MacroblockCoder {
             return
         }
         let chroma = codeChroma(inter, intra: false)
-        codedBlockPattern = codeInterLuma() | chroma &<< 4
+        codedBlockPattern = codeInterLuma(satd: transformed) | chroma &<< 4
         if kind == .inter16x16 && codedBlockPattern == 0 && whole.reference == 0 && whole.motion == skipVector {
             kind = .skip
         }
@@ -241,11 +244,13 @@ extension MacroblockCoder {
     }
 
     /// Codes the residual relative to the prediction in `inter`. Returns the luma coded block pattern.
-    mutating func codeInterLuma() -> Int {
+    ///
+    /// - Parameter satd: The SATD of the prediction, if it is known.
+    mutating func codeInterLuma(satd: Int? = nil) -> Int {
         transform8x8 = false
         if mayTransform8x8 {
             let stride = H264Scratch.workStride
-            let small = H264BlockCost.satd(sourceLuma, inter.luma, stride, width: 16, height: 16)
+            let small = satd ?? H264BlockCost.satd(sourceLuma, inter.luma, stride, width: 16, height: 16)
             var large = 0
             for i in 0..<4 {
                 let column = (i & 1) &* 8
@@ -275,9 +280,13 @@ extension MacroblockCoder {
             for pair in quarter &* 2..<quarter &* 2 &+ 2 {
                 let c = coefficients + pair &* 32
                 let offset = Self.pairOffset(pair)
-                ForwardTransform.pair(
-                    sourceLuma + (offset.y &* H264Scratch.sourceStride &+ offset.x),
-                    inter.luma + (offset.y &* stride &+ offset.x), stride, to: c)
+                let original = sourceLuma + (offset.y &* H264Scratch.sourceStride &+ offset.x)
+                let block = inter.luma + (offset.y &* stride &+ offset.x)
+                if !preset.choosesLevels && H264BlockCost.sad8x4(original, block, stride) < quantizer.zeroLevelSAD4x4 {
+                    inter.counts.store(pair &* 2, UInt16(0))
+                    continue
+                }
+                ForwardTransform.pair(original, block, stride, to: c)
                 let any = quantizePair(c, quantizer, from: 0, kind: .luma4x4, intra: false)
                 quarterScore &+= scanPair(pair, c, any, inter, firstLevel: 0, scoreSoFar: quarterScore, sufficient: 6)
             }

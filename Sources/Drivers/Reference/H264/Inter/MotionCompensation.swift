@@ -81,6 +81,14 @@ package enum MotionCompensation {
         toCb cb: ElementPointer<UInt8>, cr: ElementPointer<UInt8>, _ destinationStride: Int
     ) {
         let origin = planes.chroma + ((y &>> 3) &* stride &+ (x &>> 3) &* 2)
+        if (x | y) & 7 == 0 && width == 8 {
+            for row in 0..<height {
+                let pairs: Bytes = origin.load(row &* stride)
+                cb.store(row &* destinationStride, pairs.evenHalf)
+                cr.store(row &* destinationStride, pairs.oddHalf)
+            }
+            return
+        }
         let right = Words(repeating: Int16(truncatingIfNeeded: x & 7))
         let left = 8 &- right
         let below = Words(repeating: Int16(truncatingIfNeeded: y & 7))

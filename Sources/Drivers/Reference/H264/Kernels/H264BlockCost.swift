@@ -103,6 +103,22 @@ package enum H264BlockCost {
         return sum
     }
 
+    /// Returns the SATD of a 16×16 block, or a number of at least `limit` if the SATD is not lower.
+    @inline(never) package static func satd16x16(
+        _ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int, below limit: Int
+    ) -> Int {
+        var sum = 0
+        var y = 0
+        while y < 16 {
+            let p = a + y &* H264Scratch.sourceStride
+            let q = b + y &* stride
+            sum &+= (transformed8x4(p, q, stride) &+ transformed8x4(p + 8, q + 8, stride)).unsignedSum
+            if sum >= limit { break }
+            y &+= 4
+        }
+        return sum
+    }
+
     /// Returns the SATD of one 4×4 block.
     @inline(never) package static func satd4x4(_ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int) -> Int {
         @inline(__always) func row(_ y: Int) -> Words {

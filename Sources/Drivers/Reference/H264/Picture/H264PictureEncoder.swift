@@ -82,7 +82,7 @@ package final class H264PictureEncoder {
         result.intraMacroblocks = coder.intraCount
         result.qpSum = coder.qpSum
         result.skippedMacroblocks = coder.skipCount
-        result.lumaSquaredError = squaredError(job.source, planes)
+        if job.measuresError { result.lumaSquaredError = squaredError(job.source, planes) }
         return result
     }
 
