@@ -80,12 +80,9 @@ extension MacroblockCoder {
         syntax.intraChromaMode = intraChromaMode
         syntax.codedBlockPattern = codedBlockPattern
         syntax.directQuadrants = directQuadrants
-        syntax.qpDelta = updateQP()
-        syntax.qp = lastQP
+        syntax.qp = qp
         let isIntra = kind.isIntra
         tables.isIntra[address] = isIntra ? 1 : 0
-        tables.qp[address] = Int8(truncatingIfNeeded: lastQP)
-        qpSum &+= lastQP
         tables.transform8x8[address] = transform8x8 ? 1 : 0
         tables.nonZero[address] = nonZeroBits(candidate)
         storeModes()
@@ -101,29 +98,29 @@ extension MacroblockCoder {
                 for list in 0..<(sliceType == .b ? 2 : 1) {
                     select(list)
                     predictMotion(
-                        differences: syntax.motionDifferences.elements + 4 &* list,
-                        indices: syntax.referenceIndices.elements + 4 &* list)
+                        differences: syntax.motionDifferences + 4 &* list,
+                        indices: syntax.referenceIndices + 4 &* list)
                 }
                 if sliceType == .b { select(0) }
             }
         }
         if kind == .skip { return }
         if kind == .intra4x4 || kind == .intra8x8 {
-            syntax.intraModes.elements.copy(from: candidate.modes + 16, count: 16)
+            syntax.intraModes.copy(from: candidate.modes + 16, count: 16)
         }
         copyLevels(candidate, to: syntax)
-        if preset.choosesLevels || preset.decidesByCost { learnLevels(syntax) }
+        if preset.learns { learnLevels(syntax) }
     }
 
     /// Copies the levels of coded blocks, and sets the counts of the other blocks to 0.
     private mutating func copyLevels(_ candidate: CandidatePointers, to syntax: MacroblockSyntax) {
-        let counts = syntax.nonZeroCounts.elements
-        let levels = syntax.levels.elements
+        let counts = syntax.nonZeroCounts
+        let levels = syntax.levels
         counts.store(0, SIMD16<UInt8>(repeating: 0))
         counts.store(11, SIMD16<UInt8>(repeating: 0))
         for quarter in 0..<4 where codedBlockPattern &>> quarter & 1 != 0 {
             counts.store(quarter &* 4, candidate.counts.load(quarter &* 4, as: UInt32.self))
-            (levels + quarter &* 64).copy(from: candidate.levels + quarter &* 64, count: 64)
+            Self.copy(candidate.levels + quarter &* 64, to: levels + quarter &* 64, count: 64)
         }
         if kind == .intra16x16 {
             counts[MacroblockLevels.lumaDCBlock] = candidate.counts[MacroblockLevels.lumaDCBlock]
@@ -137,11 +134,24 @@ extension MacroblockCoder {
                 candidate.counts.load(MacroblockLevels.chromaDCBlock, as: UInt16.self))
             if codedBlockPattern &>> 5 != 0 {
                 let ac = MacroblockLevels.chromaAC
-                (levels + ac).copy(from: candidate.levels + ac, count: 128)
+                Self.copy(candidate.levels + ac, to: levels + ac, count: 128)
                 counts.store(
                     MacroblockLevels.chromaACBlock,
                     candidate.counts.load(MacroblockLevels.chromaACBlock, as: UInt64.self))
             }
+        }
+    }
+
+    /// Copies levels. `count` must be a multiple of 16. This is faster than a call of the C library.
+    @inline(__always) private static func copy(
+        _ levels: ElementPointer<Int16>, to other: ElementPointer<Int16>, count: Int
+    ) {
+        var i = 0
+        while i < count {
+            let (low, high) = (levels.load(i, as: Words.self), levels.load(i &+ 8, as: Words.self))
+            other.store(i, low)
+            other.store(i &+ 8, high)
+            i &+= 16
         }
     }
 
@@ -167,17 +177,6 @@ extension MacroblockCoder {
             let value: UInt32 = !kind.isIntra && constrainedIntra ? 0xFFFF_FFFF : 0x0202_0202
             for i in 0..<4 { to.store(i &* row, value) }
         }
-    }
-
-    /// Returns mb_qp_delta and updates `lastQP`. If the syntax contains no mb_qp_delta, QP_Y is that of the previous
-    /// macroblock, H.264 7.4.5.
-    private mutating func updateQP() -> Int {
-        if kind == .skip || codedBlockPattern == 0 && kind != .intra16x16 { return 0 }
-        var delta = qp &- lastQP
-        lastQP = qp
-        if delta > 25 { delta &-= 52 }
-        if delta < -26 { delta &+= 52 }
-        return delta
     }
 
     private mutating func storeMotion() {

@@ -24,7 +24,12 @@ extension MacroblockCoder {
             decideByCost(whole, searchCost: best.cost, maySkip: maySkip)
             return
         }
-        compensate()
+        if maySkip && kind == .inter16x16 && whole.reference == 0 && whole.motion == skipVector {
+            // `trySkip` left the prediction of luma in `inter`.
+            predictSkippedChroma((x &* 64 &+ Int(skipVector.x), y &* 64 &+ Int(skipVector.y)))
+        } else {
+            compensate()
+        }
         var interCost = best.cost
         var transformed: Int?
         if !preset.hadamard {
@@ -251,15 +256,7 @@ extension MacroblockCoder {
         if mayTransform8x8 {
             let stride = H264Scratch.workStride
             let small = satd ?? H264BlockCost.satd(sourceLuma, inter.luma, stride, width: 16, height: 16)
-            var large = 0
-            for i in 0..<4 {
-                let column = (i & 1) &* 8
-                let row = (i &>> 1) &* 8
-                large &+= H264BlockCost.satd8x8(
-                    sourceLuma + (row &* H264Scratch.sourceStride &+ column), inter.luma + (row &* stride &+ column),
-                    stride)
-            }
-            transform8x8 = large < small
+            transform8x8 = H264BlockCost.isSATD8x8(sourceLuma, inter.luma, stride, below: small)
         }
         let pattern = transform8x8 ? codeInter8x8Transform() : codeInter4x4Transform()
         if pattern == 0 { transform8x8 = false }

@@ -65,7 +65,7 @@ extension SIMD16 where Scalar == UInt8 {
 
 /// The vertical six-tap sums of two rows, before rounding. Sums of even and odd columns are separate: the sum of column
 /// x has index x / 2.
-struct HalfSampleSums {
+struct HalfSampleSums: Sendable {
     private let storage: ElementStorage<Int16>
     let even: (ElementPointer<Int16>, ElementPointer<Int16>)
     let odd: (ElementPointer<Int16>, ElementPointer<Int16>)
@@ -81,19 +81,8 @@ struct HalfSampleSums {
 }
 
 extension ReferencePlanes {
-    /// Computes the three half-sample planes from the extended luma plane, up to `HalfSamples.reach` samples outside
-    /// the picture.
-    func interpolateHalfSamples(_ geometry: PlaneGeometry) {
-        let reach = HalfSamples.reach
-        let sums = HalfSampleSums(geometry)
-        var y = -reach
-        while y < geometry.height + reach {
-            interpolateRows(y, geometry, sums)
-            y += 2
-        }
-    }
-
-    /// Computes the rows `y` and `y` + 1 of the three planes.
+    /// Computes the rows `y` and `y` + 1 of the three half-sample planes from the extended luma plane, up to
+    /// `HalfSamples.reach` samples outside the picture. `sums` is temporary memory.
     func interpolateRows(_ y: Int, _ geometry: PlaneGeometry, _ sums: HalfSampleSums) {
         let row = y * geometry.stride
         interpolateBelow(row, geometry, sums)

@@ -170,6 +170,10 @@ extension MacroblockCoder {
         var samples = source.first
         var samplesStride = stride
         if source.averaged {
+            if !preset.hadamard && partition.width == 16 {
+                return H264BlockCost.sad16(
+                    original, average: source.first, source.second, stride, height: partition.height)
+            }
             samples = trial
             samplesStride = H264Scratch.workStride
             MotionCompensation.average(

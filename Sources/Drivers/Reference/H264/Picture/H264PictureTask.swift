@@ -1,0 +1,124 @@
+/// The coding of a picture by several threads. The result does not depend on their number.
+///
+/// SAFETY: `H264RowSchedule` and `RowProgress` order the threads, so that none reads what another writes at the same
+/// time. Each thread has its own worker.
+final class H264PictureTask: @unchecked Sendable {
+    private let job: H264PictureJob
+    private let geometry: PlaneGeometry
+    private let planes: ReferencePlanes
+    private let tables: H264PictureTables
+    private let references: H264SliceReferences
+    private let workers: [H264RowWorker]
+    private let codedRows: [H264CodedRow]
+    private let entropy: SliceEntropyWriter
+    private let makeCoder: (H264RowWorker) -> MacroblockCoder
+    private let deblocker: H264Deblocker?
+    private let schedule: H264RowSchedule
+    private let progress: RowProgress
+    /// The number of macroblocks of a row that are coded before the row below is informed.
+    private let step: Int
+    private var qps = QPChain()
+    /// The slice of the next macroblock that is written.
+    private var slice = 0
+    private(set) var units: [[UInt8]] = []
+
+    private let monitor = Monitor()
+    private(set) var intraCount = 0
+    private(set) var skipCount = 0
+    var qpSum: Int { qps.sum }
+
+    /// - Parameters:
+    ///   - isSerial: Whether a row must be complete before the next row begins.
+    ///   - isWritten: Whether the macroblocks are already coded and written.
+    init(
+        _ job: H264PictureJob, _ geometry: PlaneGeometry, _ tables: H264PictureTables, _ references: H264SliceReferences,
+        workers: [H264RowWorker], codedRows: [H264CodedRow], entropy: SliceEntropyWriter, deblocker: H264Deblocker?,
+        isSerial: Bool, isWritten: Bool, makeCoder: @escaping (H264RowWorker) -> MacroblockCoder
+    ) {
+        self.job = job
+        self.geometry = geometry
+        planes = job.reconstruction.planes
+        self.tables = tables
+        self.references = references
+        self.workers = workers
+        self.codedRows = codedRows
+        self.entropy = entropy
+        self.deblocker = deblocker
+        self.makeCoder = makeCoder
+        schedule = H264RowSchedule(
+            rows: job.heightInMacroblocks, capacity: codedRows.count, isSerial: isSerial, isWritten: isWritten,
+            interpolates: job.isReference)
+        progress = RowProgress(rows: job.heightInMacroblocks)
+        step = max(1, job.widthInMacroblocks / (4 * workers.count))
+        units.reserveCapacity(job.slices.count)
+    }
+
+    /// Works on rows until nothing is left to do.
+    func run(_ index: Int) {
+        let worker = workers[index]
+        var coder = makeCoder(worker)
+        var slice = -1
+        while let work = schedule.next() {
+            switch work {
+            case .code(let row): code(row, &coder, slice: &slice)
+            case .write(let row): write(row)
+            case .filter(let row): filter(row)
+            case .interpolate(let row): planes.interpolate(macroblockRow: row, geometry, worker.sums)
+            }
+            schedule.finish(work)
+        }
+        monitor.withLock {
+            intraCount += coder.intraCount
+            skipCount += coder.skipCount
+        }
+    }
+
+    /// Codes a row. `slice` is the index of the coder's slice; −1 if none has begun.
+    private func code(_ row: Int, _ coder: inout MacroblockCoder, slice: inout Int) {
+        let width = job.widthInMacroblocks
+        let store = codedRows[row % codedRows.count]
+        var x = 0
+        while x < width {
+            let end = min(x + step, width)
+            // The last macroblock predicts from the one above right.
+            if row > 0 { progress.wait(row: row - 1, count: min(end + 1, width)) }
+            while x < end {
+                let address = row * width + x
+                var next = max(slice, 0)
+                while address >= job.slices[next].firstMacroblock + job.slices[next].macroblockCount { next += 1 }
+                if next != slice {
+                    slice = next
+                    coder.begin(job.slices[slice], number: slice, references.ofSlice(slice))
+                }
+                coder.code(address, into: &store.macroblocks[x])
+                x += 1
+            }
+            progress.report(row: row, count: end)
+        }
+    }
+
+    /// Writes a row, and sets the QPs of its macroblocks.
+    private func write(_ row: Int) {
+        let width = job.widthInMacroblocks
+        let store = codedRows[row % codedRows.count]
+        for x in 0..<width {
+            let address = row * width + x
+            if address == job.slices[slice].firstMacroblock {
+                entropy.begin(job.slices[slice], transform8x8: job.transform8x8)
+                qps.begin(job.slices[slice])
+            }
+            qps.settle(&store.macroblocks[x])
+            tables.qp[address] = Int8(truncatingIfNeeded: store.macroblocks[x].qp)
+            entropy.write(store.macroblocks[x], address: address)
+            if address + 1 == job.slices[slice].firstMacroblock + job.slices[slice].macroblockCount {
+                units.append(entropy.finish())
+                slice += 1
+            }
+        }
+    }
+
+    private func filter(_ row: Int) {
+        deblocker?.filterRow(row)
+        if job.isReference { planes.extend(macroblockRow: row, geometry) }
+    }
+}
