@@ -159,9 +159,18 @@ extension MacroblockCoder {
     private mutating func nonZeroBits(_ candidate: CandidatePointers) -> UInt16 {
         if codedBlockPattern & 15 == 0 { return 0 }
         var bits = 0
-        for index in 0..<16 where codedBlockPattern &>> (index &>> 2) & 1 != 0 {
-            let count = candidate.counts[transform8x8 ? index & ~3 : index]
-            if count != 0 { bits |= 1 &<< (LumaBlocks.row(index) &* 4 &+ LumaBlocks.column(index)) }
+        for quarter in 0..<4 where codedBlockPattern &>> quarter & 1 != 0 {
+            let counts: UInt32 = candidate.counts.load(quarter &* 4)
+            var blocks = 0b11_0011
+            if !transform8x8 {
+                // The top bit of each byte is set if the byte is not 0. The product moves these bits together.
+                let tops = (((counts & 0x7F7F_7F7F) &+ 0x7F7F_7F7F) | counts) & 0x8080_8080
+                let nibble = Int(truncatingIfNeeded: ((tops &>> 7) &* 0x0102_0408) &>> 24) & 15
+                blocks = nibble & 1 | (nibble & 2) | (nibble & 12) &<< 2
+            } else if counts & 0xFF == 0 {
+                blocks = 0
+            }
+            bits |= blocks &<< ((quarter & 1) &* 2 &+ (quarter &>> 1) &* 8)
         }
         return UInt16(truncatingIfNeeded: bits)
     }
@@ -186,6 +195,10 @@ extension MacroblockCoder {
             storeMotionOfLists(origin)
             return
         }
+        if kind == .skip || kind == .inter16x16 || kind.isIntra {
+            storeWholeMotion(origin, row)
+            return
+        }
         for i in 0..<4 {
             let index = MotionCache.quadrant(i)
             let at = origin &+ (i &>> 1) &* row &+ (i & 1)
@@ -194,6 +207,21 @@ extension MacroblockCoder {
             tables.reference[at] = reference
             tables.referencePicture[at] = reference < 0 ? -1 : referenceIdentities[Int(reference)]
             stillBlocks[at] = reference == 0 && motionCache[index].isStill ? 1 : 0
+        }
+    }
+
+    /// Stores motion that is the same in all four 8×8 blocks.
+    @inline(__always) private mutating func storeWholeMotion(_ origin: Int, _ row: Int) {
+        let reference = referenceCache[MotionCache.first]
+        let motion = motionCache[MotionCache.first]
+        let picture = reference < 0 ? -1 : referenceIdentities[Int(reference)]
+        let isStill: UInt8 = reference == 0 && motion.isStill ? 1 : 0
+        for y in 0..<2 {
+            let at = origin &+ y &* row
+            tables.motion.store(at, SIMD4(motion.x, motion.y, motion.x, motion.y))
+            tables.reference.store(at, SIMD2(repeating: reference))
+            tables.referencePicture.store(at, SIMD2(repeating: picture))
+            stillBlocks.store(at, SIMD2(repeating: isStill))
         }
     }
 

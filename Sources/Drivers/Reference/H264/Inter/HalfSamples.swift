@@ -47,12 +47,12 @@ enum HalfSamples {
 
 extension SIMD16 where Scalar == UInt8 {
     /// The bytes with even indices, as words.
-    @inline(__always) fileprivate var evenWords: Words { (pairs & 0xFF).signedWords }
+    @inline(__always) var evenWords: Words { (pairs & 0xFF).signedWords }
     /// The bytes with odd indices, as words.
-    @inline(__always) fileprivate var oddWords: Words { (pairs &>> 8).signedWords }
+    @inline(__always) var oddWords: Words { (pairs &>> 8).signedWords }
 
     /// Makes a vector from its bytes with even and odd indices. Each word must be in 0…255.
-    @inline(__always) fileprivate init(even: Words, odd: Words) {
+    @inline(__always) init(even: Words, odd: Words) {
         // SAFETY: both types consist of 16 bytes without padding, and every bit pattern is valid.
         self = unsafe unsafeBitCast(even | (odd &<< 8), to: Bytes.self)
     }

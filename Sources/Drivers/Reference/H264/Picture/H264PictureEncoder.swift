@@ -64,6 +64,7 @@ package final class H264PictureEncoder {
             job.intraRefresh, isIntra: job.slices.allSatisfy { $0.type == .i }, columns: job.widthInMacroblocks,
             rows: job.heightInMacroblocks)
         job.reconstruction.renewal = renewal
+        job.reconstruction.allocate()
         listReferences(job.slices)
         let makeCoder = {
             [geometry, quantizers, references, tables = tables.tables, levels = workers[0].scratch.levelModel]
@@ -102,6 +103,7 @@ package final class H264PictureEncoder {
     ) -> [SliceFiltering] {
         var coder = coder
         var qps = QPChain()
+        var syntax = MacroblockSyntax()
         var filters: [SliceFiltering] = []
         for (index, slice) in job.slices.enumerated() {
             var part = slice
@@ -111,7 +113,7 @@ package final class H264PictureEncoder {
                 qps.begin(part)
                 entropy.begin(part, transform8x8: job.transform8x8)
                 filters.append(SliceFiltering(part))
-                let next = code(part, limit.bytes, &coder, &qps)
+                let next = code(part, limit.bytes, &coder, &qps, &syntax)
                 result.slices.append(entropy.finish())
                 part.firstMacroblock = next
                 part.macroblockCount = end - next
@@ -127,17 +129,17 @@ package final class H264PictureEncoder {
     /// Codes a slice up to its end, or up to the macroblock that would make its NAL unit larger than `limit` bytes.
     /// Returns the address after the last macroblock.
     private func code(
-        _ slice: H264SliceJob, _ limit: Int, _ coder: inout MacroblockCoder, _ qps: inout QPChain
+        _ slice: H264SliceJob, _ limit: Int, _ coder: inout MacroblockCoder, _ qps: inout QPChain,
+        _ syntax: inout MacroblockSyntax
     ) -> Int {
         let end = slice.firstMacroblock + slice.macroblockCount
-        let row = codedRows[0]
         for address in slice.firstMacroblock..<end {
             let before = (coder, qps)
             entropy.mark()
-            coder.code(address, into: &row.macroblocks[0])
-            qps.settle(&row.macroblocks[0])
-            tables.tables.qp[address] = Int8(truncatingIfNeeded: row.macroblocks[0].qp)
-            entropy.write(row.macroblocks[0], address: address)
+            coder.code(address, into: &syntax)
+            qps.settle(&syntax)
+            tables.tables.qp[address] = Int8(truncatingIfNeeded: syntax.qp)
+            entropy.write(syntax, address: address)
             if address > slice.firstMacroblock && entropy.maxBytes() > limit {
                 entropy.returnToMark()
                 (coder, qps) = before
@@ -156,8 +158,7 @@ package final class H264PictureEncoder {
         var distinct: [H264ReconstructedPicture] = []
         for (index, slice) in slices.enumerated() {
             let entries = references.first.ofSlice(index)
-            // Threads read the blocks, which are allocated at the first access.
-            _ = slice.list1.first?.stillBlocks
+            slice.list1.first?.allocate()
             for (list, pictures) in [slice.list0, slice.list1].enumerated() {
                 for (position, picture) in pictures.prefix(MacroblockCoder.listLength).enumerated() {
                     let entry = list * MacroblockCoder.listLength + position

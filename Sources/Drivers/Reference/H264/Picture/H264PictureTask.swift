@@ -75,8 +75,14 @@ final class H264PictureTask: @unchecked Sendable {
 
     /// Codes a row. `slice` is the index of the coder's slice; −1 if none has begun.
     private func code(_ row: Int, _ coder: inout MacroblockCoder, slice: inout Int) {
+        codedRows[row % codedRows.count].withMacroblocks { code(row, &coder, slice: &slice, into: &$0) }
+    }
+
+    private func code(
+        _ row: Int, _ coder: inout MacroblockCoder, slice: inout Int, into macroblocks: inout [MacroblockSyntax]
+    ) {
         let width = job.widthInMacroblocks
-        let store = codedRows[row % codedRows.count]
+        var sliceEnd = slice < 0 ? 0 : end(slice)
         var x = 0
         while x < width {
             let end = min(x + step, width)
@@ -84,37 +90,51 @@ final class H264PictureTask: @unchecked Sendable {
             if row > 0 { progress.wait(row: row - 1, count: min(end + 1, width)) }
             while x < end {
                 let address = row * width + x
-                var next = max(slice, 0)
-                while address >= job.slices[next].firstMacroblock + job.slices[next].macroblockCount { next += 1 }
-                if next != slice {
-                    slice = next
+                if address >= sliceEnd {
+                    repeat { slice += 1 } while address >= self.end(slice)
+                    sliceEnd = self.end(slice)
                     coder.begin(job.slices[slice], number: slice, references.ofSlice(slice))
                 }
-                coder.code(address, into: &store.macroblocks[x])
+                coder.code(address, into: &macroblocks[x])
                 x += 1
             }
             progress.report(row: row, count: end)
         }
     }
 
+    /// Returns the address after the last macroblock of a slice of the job.
+    private func end(_ slice: Int) -> Int { job.slices[slice].firstMacroblock + job.slices[slice].macroblockCount }
+
     /// Writes a row, and sets the QPs of its macroblocks.
     private func write(_ row: Int) {
+        codedRows[row % codedRows.count].withMacroblocks { write(row, &$0) }
+    }
+
+    private func write(_ row: Int, _ macroblocks: inout [MacroblockSyntax]) {
         let width = job.widthInMacroblocks
-        let store = codedRows[row % codedRows.count]
+        var qps = qps
+        var isFirst = row * width == job.slices[slice].firstMacroblock
+        var sliceEnd = end(slice)
         for x in 0..<width {
             let address = row * width + x
-            if address == job.slices[slice].firstMacroblock {
+            if isFirst {
                 entropy.begin(job.slices[slice], transform8x8: job.transform8x8)
                 qps.begin(job.slices[slice])
+                isFirst = false
             }
-            qps.settle(&store.macroblocks[x])
-            tables.qp[address] = Int8(truncatingIfNeeded: store.macroblocks[x].qp)
-            entropy.write(store.macroblocks[x], address: address)
-            if address + 1 == job.slices[slice].firstMacroblock + job.slices[slice].macroblockCount {
+            qps.settle(&macroblocks[x])
+            tables.qp[address] = Int8(truncatingIfNeeded: macroblocks[x].qp)
+            entropy.write(macroblocks[x], address: address)
+            if address + 1 == sliceEnd {
                 units.append(entropy.finish())
                 slice += 1
+                if slice < job.slices.count {
+                    isFirst = true
+                    sliceEnd = end(slice)
+                }
             }
         }
+        self.qps = qps
     }
 
     private func filter(_ row: Int) {

@@ -37,6 +37,9 @@ package final class H264ReconstructedPicture: @unchecked Sendable {
         return fresh.elements
     }
 
+    /// Allocates everything that is allocated at the first access. Call it before several threads use the picture.
+    func allocate() { _ = (planes, stillBlocks) }
+
     /// Marks the samples as complete. Unless `isFinished`, the margins and half-sample planes are filled when the
     /// picture is first used as a reference.
     func complete(isFinished: Bool) { isUnfinished = !isFinished }

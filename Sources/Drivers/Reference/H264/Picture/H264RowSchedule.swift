@@ -5,8 +5,8 @@
 /// at a time, and filtered one at a time.
 ///
 /// SAFETY: the fields are only accessed with the monitor's lock held.
-final class H264RowSchedule: @unchecked Sendable {
-    enum Work: Equatable {
+package final class H264RowSchedule: @unchecked Sendable {
+    package enum Work: Hashable, Sendable {
         case code(Int), write(Int), filter(Int), interpolate(Int)
     }
 
@@ -30,7 +30,7 @@ final class H264RowSchedule: @unchecked Sendable {
     /// - Parameters:
     ///   - isWritten: Whether all rows are already coded and written.
     ///   - interpolates: Whether half samples are computed.
-    init(rows: Int, capacity: Int, isSerial: Bool, isWritten: Bool, interpolates: Bool) {
+    package init(rows: Int, capacity: Int, isSerial: Bool, isWritten: Bool, interpolates: Bool) {
         self.rows = rows
         self.capacity = capacity
         self.isSerial = isSerial
@@ -41,7 +41,7 @@ final class H264RowSchedule: @unchecked Sendable {
 
     /// Returns work that the calling thread must do now, and call `finish` afterwards. Waits if there is none yet.
     /// Returns nil if no work is left for another thread.
-    func next() -> Work? {
+    package func next() -> Work? {
         monitor.withLock {
             while true {
                 if let work = available() { return work }
@@ -50,6 +50,9 @@ final class H264RowSchedule: @unchecked Sendable {
             }
         }
     }
+
+    /// Returns work that the calling thread must do now, and call `finish` afterwards, or nil if there is none yet.
+    package func poll() -> Work? { monitor.withLock { available() } }
 
     /// Rows are coded last, because everything else makes room for them or is needed at the end of the picture.
     private func available() -> Work? {
@@ -74,7 +77,7 @@ final class H264RowSchedule: @unchecked Sendable {
         return nil
     }
 
-    func finish(_ work: Work) {
+    package func finish(_ work: Work) {
         monitor.withLock {
             switch work {
             case .code(let row):

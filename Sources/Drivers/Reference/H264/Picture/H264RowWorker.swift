@@ -10,9 +10,17 @@ final class H264RowWorker: Sendable {
 ///
 /// SAFETY: `H264RowSchedule` orders the threads, so that only one at a time uses a row.
 final class H264CodedRow: @unchecked Sendable {
-    var macroblocks: [MacroblockSyntax]
+    private var macroblocks: [MacroblockSyntax]
 
     init(width: Int) { macroblocks = (0..<width).map { _ in MacroblockSyntax() } }
+
+    /// Calls `body` with the macroblocks in a local variable, because accesses to properties of classes are checked.
+    func withMacroblocks(_ body: (inout [MacroblockSyntax]) -> Void) {
+        var local: [MacroblockSyntax] = []
+        swap(&local, &macroblocks)
+        body(&local)
+        swap(&local, &macroblocks)
+    }
 }
 
 /// The QPs of successive macroblocks of a slice.

@@ -1,5 +1,5 @@
 /// Limits the number of threads that help the encoders of the process, so that many contexts do not start many threads.
-final class HelperBudget: Sendable {
+package final class HelperBudget: Sendable {
     static let process = HelperBudget(limit: 2 * WorkerPool.processors)
 
     private let state: State
@@ -12,10 +12,10 @@ final class HelperBudget: Sendable {
         init(free: Int) { self.free = free }
     }
 
-    init(limit: Int) { state = State(free: limit) }
+    package init(limit: Int) { state = State(free: limit) }
 
     /// Takes up to `count` threads from the budget. Returns how many the caller may start.
-    func take(_ count: Int) -> Int {
+    package func take(_ count: Int) -> Int {
         state.monitor.withLock {
             let granted = max(min(count, state.free), 0)
             state.free -= granted
@@ -23,5 +23,5 @@ final class HelperBudget: Sendable {
         }
     }
 
-    func giveBack(_ count: Int) { state.monitor.withLock { state.free += count } }
+    package func giveBack(_ count: Int) { state.monitor.withLock { state.free += count } }
 }
