@@ -53,9 +53,15 @@ extension MacroblockCoder {
         let counts = candidate.counts + (MacroblockLevels.chromaACBlock &+ plane &* 4)
         let top = coefficients
         let bottom = coefficients + 32
-        let lower = (original + 4 &* H264Scratch.sourceStride, block + 4 &* stride)
-        let (d0, d1, anyTop) = quantizeChromaPair(original, block, top, quantizer, intra: intra)
-        let (d2, d3, anyBottom) = quantizeChromaPair(lower.0, lower.1, bottom, quantizer, intra: intra)
+        ForwardTransform.pair(original, block, stride, to: top)
+        ForwardTransform.pair(original + 4 &* H264Scratch.sourceStride, block + 4 &* stride, stride, to: bottom)
+        let (d0, d1, d2, d3) = (Int(top[0]), Int(top[4]), Int(bottom[0]), Int(bottom[4]))
+        top[0] = 0
+        top[4] = 0
+        bottom[0] = 0
+        bottom[4] = 0
+        let anyTop = quantizePair(top, quantizer, from: 1, kind: .chromaAC, intra: intra)
+        let anyBottom = quantizePair(bottom, quantizer, from: 1, kind: .chromaAC, intra: intra)
         let any = [anyTop.x, anyTop.y, anyBottom.x, anyBottom.y] as InlineArray<4, UInt64>
         var hasAC = false
         if any[0] | any[1] | any[2] | any[3] != 0 {
@@ -98,26 +104,5 @@ extension MacroblockCoder {
         InverseTransform.addPair(top, to: block, stride)
         InverseTransform.addPair(bottom, to: block + 4 &* stride, stride)
         return hasAC ? 2 : 1
-    }
-
-    /// Transforms two chroma blocks side by side, and quantizes their AC coefficients in place. Returns the two DC
-    /// coefficients, which are 0 in `c`, and whether the blocks have nonzero levels.
-    @inline(__always) private mutating func quantizeChromaPair(
-        _ original: ElementPointer<UInt8>, _ block: ElementPointer<UInt8>, _ c: ElementPointer<Int16>,
-        _ quantizer: H264Quantizer, intra: Bool
-    ) -> (Int, Int, SIMD2<UInt64>) {
-        let stride = H264Scratch.workStride
-        if !intra && !preset.choosesLevels
-            && H264BlockCost.sad8x4(original, block, stride) < quantizer.zeroLevelSAD4x4
-        {
-            for i in 0..<4 { c.store(8 &* i, Words(repeating: 0)) }
-            let sums = H264BlockCost.sums4x4(original, block, stride)
-            return (sums.x, sums.y, .zero)
-        }
-        ForwardTransform.pair(original, block, stride, to: c)
-        let (first, second) = (Int(c[0]), Int(c[4]))
-        c[0] = 0
-        c[4] = 0
-        return (first, second, quantizePair(c, quantizer, from: 1, kind: .chromaAC, intra: intra))
     }
 }

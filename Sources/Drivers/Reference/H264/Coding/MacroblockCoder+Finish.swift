@@ -62,11 +62,13 @@ extension MacroblockCoder {
     }
 
     var finalCandidate: CandidatePointers {
-        switch kind {
-        case .intra4x4: intra4
-        case .intra8x8: intra8
-        case .intra16x16: intra16
-        default: inter
+        mutating get {
+            switch kind {
+            case .intra4x4: intra4
+            case .intra8x8: intra8
+            case .intra16x16: intra16
+            default: inter
+            }
         }
     }
 

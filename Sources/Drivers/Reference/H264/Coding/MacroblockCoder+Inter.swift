@@ -89,12 +89,23 @@ extension MacroblockCoder {
 
     /// Returns whether the residual of the luma prediction in `inter` has enough levels to be coded.
     @inline(__always) mutating func isWorthCoding() -> Bool {
-        var score = 0
+        // The pair with the largest difference is first, because it often decides.
+        var differences = InlineArray<8, Int>(repeating: 0)
+        var first = 0
         for pair in 0..<8 {
+            let offset = Self.pairOffset(pair)
+            differences[pair] = H264BlockCost.sad8x4(
+                sourceLuma + (offset.y &* H264Scratch.sourceStride &+ offset.x),
+                inter.luma + (offset.y &* H264Scratch.workStride &+ offset.x), H264Scratch.workStride)
+            if differences[pair] > differences[first] { first = pair }
+        }
+        var score = 0
+        for i in 0..<8 {
+            let pair = i ^ first
+            if differences[pair] < quantizer.zeroLevelSAD4x4 { continue }
             let offset = Self.pairOffset(pair)
             let original = sourceLuma + (offset.y &* H264Scratch.sourceStride &+ offset.x)
             let block = inter.luma + (offset.y &* H264Scratch.workStride &+ offset.x)
-            if H264BlockCost.sad8x4(original, block, H264Scratch.workStride) < quantizer.zeroLevelSAD4x4 { continue }
             ForwardTransform.pair(original, block, H264Scratch.workStride, to: coefficients)
             let any = quantizer.quantizePair(coefficients, intra: false)
             if any.x | any.y == 0 { continue }
@@ -265,8 +276,8 @@ extension MacroblockCoder {
 
     /// The score below which levels are dropped, for a quarter and for the macroblock. If levels are chosen by cost,
     /// only blocks without levels are below it.
-    private var minimumQuarterScore: Int { preset.choosesLevels ? 1 : 3 }
-    private var minimumMacroblockScore: Int { preset.choosesLevels ? 1 : 4 }
+    private var minimumQuarterScore: Int { mutating get { preset.choosesLevels ? 1 : 3 } }
+    private var minimumMacroblockScore: Int { mutating get { preset.choosesLevels ? 1 : 4 } }
 
     mutating func codeInter4x4Transform() -> Int {
         let stride = H264Scratch.workStride

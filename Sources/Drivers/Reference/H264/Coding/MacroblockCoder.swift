@@ -202,9 +202,10 @@ struct MacroblockCoder {
         squareLambda = H264Lagrange.squareLambda(qp)
     }
 
-    /// Chooses, codes and reconstructs the macroblock at `address`, and stores its syntax elements in `syntax`.
-    mutating func code(_ address: Int, into syntax: inout MacroblockSyntax) {
-        start(address)
+    /// Chooses, codes and reconstructs the macroblock at column `x` and row `y`, and stores its syntax elements in
+    /// `syntax`.
+    mutating func code(x: Int, y: Int, into syntax: inout MacroblockSyntax) {
+        start(x, y)
         loadSource()
         switch sliceType {
         case .i: decideIntra()
@@ -220,10 +221,9 @@ struct MacroblockCoder {
         finish(&syntax)
     }
 
-    private mutating func start(_ address: Int) {
-        self.address = address
-        y = address / width
-        x = address &- y &* width
+    private mutating func start(_ x: Int, _ y: Int) {
+        (self.x, self.y) = (x, y)
+        address = y &* width &+ x
         let slice = tables.slice
         hasLeft = x > 0 && slice[address &- 1] == sliceNumber
         hasTop = y > 0 && slice[address &- width] == sliceNumber

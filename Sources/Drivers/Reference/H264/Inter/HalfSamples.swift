@@ -38,10 +38,12 @@ enum HalfSamples {
     }
 
     /// Returns the samples of six-tap sums: (8-243), (8-244).
-    @inline(__always) static func rounded(_ sum: Words) -> Words { clipped((sum &+ 16) &>> 5) }
+    @inline(__always) static func rounded(_ sum: Words, _ largest: Words) -> Words {
+        clipped((sum &+ 16) &>> 5, largest)
+    }
 
-    @inline(__always) static func clipped(_ values: Words) -> Words {
-        values.atLeast(Words(repeating: 0)).atMost(Words(repeating: 255))
+    @inline(__always) static func clipped(_ values: Words, _ largest: Words) -> Words {
+        values.atLeast(Words(repeating: 0)).atMost(largest)
     }
 }
 
@@ -69,14 +71,17 @@ struct HalfSampleSums: Sendable {
     private let storage: ElementStorage<Int16>
     let even: (ElementPointer<Int16>, ElementPointer<Int16>)
     let odd: (ElementPointer<Int16>, ElementPointer<Int16>)
+    /// The largest sample, eight times. It is in memory, because the compiler makes more instructions of a constant.
+    let largest: ElementPointer<Int16>
 
     init(_ geometry: PlaneGeometry) {
         let margin = PlaneGeometry.margin / 2
         let count = geometry.width / 2 + 2 * margin
-        storage = ElementStorage(count: 4 * count, repeating: 0)
+        storage = ElementStorage(count: 4 * count + 8, repeating: 255)
         let first = storage.elements + margin
         even = (first, first + count)
         odd = (first + 2 * count, first + 3 * count)
+        largest = storage.elements + 4 * count
     }
 }
 
@@ -86,8 +91,8 @@ extension ReferencePlanes {
     func interpolateRows(_ y: Int, _ geometry: PlaneGeometry, _ sums: HalfSampleSums) {
         let row = y * geometry.stride
         interpolateBelow(row, geometry, sums)
-        interpolateRight(row, geometry, sums.even.0, sums.odd.0)
-        interpolateRight(row + geometry.stride, geometry, sums.even.1, sums.odd.1)
+        interpolateRight(row, geometry, sums.even.0, sums.odd.0, sums.largest)
+        interpolateRight(row + geometry.stride, geometry, sums.even.1, sums.odd.1, sums.largest)
     }
 
     /// Computes plane h of two rows, and the vertical sums.
@@ -96,6 +101,7 @@ extension ReferencePlanes {
         let source = luma + row
         let target = below + row
         let (even, odd) = (sums.even, sums.odd)
+        let largest: Words = sums.largest.load(0)
         var x = 0 &- PlaneGeometry.margin
         let end = geometry.width &+ PlaneGeometry.margin
         while x < end {
@@ -111,16 +117,18 @@ extension ReferencePlanes {
             even.1.store(half, first.1)
             odd.0.store(half, second.0)
             odd.1.store(half, second.1)
-            target.store(x, Bytes(even: HalfSamples.rounded(first.0), odd: HalfSamples.rounded(second.0)))
-            target.store(stride &+ x, Bytes(even: HalfSamples.rounded(first.1), odd: HalfSamples.rounded(second.1)))
+            target.store(x, Bytes(even: HalfSamples.rounded(first.0, largest), odd: HalfSamples.rounded(second.0, largest)))
+            target.store(stride &+ x, Bytes(even: HalfSamples.rounded(first.1, largest), odd: HalfSamples.rounded(second.1, largest)))
             x &+= 16
         }
     }
 
     /// Computes the planes b and j of a row from the samples and from the vertical sums.
     @inline(never) private func interpolateRight(
-        _ row: Int, _ geometry: PlaneGeometry, _ even: ElementPointer<Int16>, _ odd: ElementPointer<Int16>
+        _ row: Int, _ geometry: PlaneGeometry, _ even: ElementPointer<Int16>, _ odd: ElementPointer<Int16>,
+        _ largest: ElementPointer<Int16>
     ) {
+        let largest: Words = largest.load(0)
         let reach = HalfSamples.reach
         let source = luma + row
         let target = right + row
@@ -132,7 +140,7 @@ extension ReferencePlanes {
             let (a, b, c, d) = (samples(-2), samples(0), samples(2), samples(4))
             let first = HalfSamples.sixTap(a.evenWords, a.oddWords, b.evenWords, b.oddWords, c.evenWords, c.oddWords)
             let second = HalfSamples.sixTap(a.oddWords, b.evenWords, b.oddWords, c.evenWords, c.oddWords, d.evenWords)
-            target.store(x, Bytes(even: HalfSamples.rounded(first), odd: HalfSamples.rounded(second)))
+            target.store(x, Bytes(even: HalfSamples.rounded(first, largest), odd: HalfSamples.rounded(second, largest)))
             let half = x &>> 1
             @inline(__always) func sums(_ sums: ElementPointer<Int16>, _ offset: Int) -> Words {
                 sums.load(half &+ offset)
@@ -141,7 +149,7 @@ extension ReferencePlanes {
                 sums(even, -1), sums(odd, -1), sums(even, 0), sums(odd, 0), sums(even, 1), sums(odd, 1))
             let fourth = HalfSamples.sixTapOfSums(
                 sums(odd, -1), sums(even, 0), sums(odd, 0), sums(even, 1), sums(odd, 1), sums(even, 2))
-            center.store(x, Bytes(even: HalfSamples.clipped(third), odd: HalfSamples.clipped(fourth)))
+            center.store(x, Bytes(even: HalfSamples.clipped(third, largest), odd: HalfSamples.clipped(fourth, largest)))
             x &+= 16
         }
     }

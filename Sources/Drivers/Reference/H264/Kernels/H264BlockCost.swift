@@ -33,16 +33,6 @@ package enum H264BlockCost {
         absolute(a, b, stride, width: 8, height: 4)
     }
 
-    /// Returns the sums of the differences of two 4×4 blocks side by side.
-    @inline(__always) package static func sums4x4(_ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int)
-        -> SIMD2<Int>
-    {
-        var sum = difference(a, b)
-        for y in 1..<4 { sum = sum &+ difference(a + y &* H264Scratch.sourceStride, b + y &* stride) }
-        let halves = sum.evenHalf &+ sum.oddHalf
-        return SIMD2(Int(halves[0]) &+ Int(halves[1]), Int(halves[2]) &+ Int(halves[3]))
-    }
-
     @inline(__always) static func sad(
         _ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int, width: Int, height: Int
     ) -> Int {

@@ -136,7 +136,7 @@ package final class H264PictureEncoder {
         for address in slice.firstMacroblock..<end {
             let before = (coder, qps)
             entropy.mark()
-            coder.code(address, into: &syntax)
+            coder.code(x: address % widthInMacroblocks, y: address / widthInMacroblocks, into: &syntax)
             qps.settle(&syntax)
             tables.tables.qp[address] = Int8(truncatingIfNeeded: syntax.qp)
             entropy.write(syntax, address: address)

@@ -95,7 +95,7 @@ final class H264PictureTask: @unchecked Sendable {
                     sliceEnd = self.end(slice)
                     coder.begin(job.slices[slice], number: slice, references.ofSlice(slice))
                 }
-                coder.code(address, into: &macroblocks[x])
+                coder.code(x: x, y: row, into: &macroblocks[x])
                 x += 1
             }
             progress.report(row: row, count: end)
@@ -124,7 +124,8 @@ final class H264PictureTask: @unchecked Sendable {
             }
             qps.settle(&macroblocks[x])
             tables.qp[address] = Int8(truncatingIfNeeded: macroblocks[x].qp)
-            entropy.write(macroblocks[x], address: address)
+            // A span lends the element, a subscript of the array would copy it.
+            entropy.write(macroblocks.span[x], address: address, column: x)
             if address + 1 == sliceEnd {
                 units.append(entropy.finish())
                 slice += 1

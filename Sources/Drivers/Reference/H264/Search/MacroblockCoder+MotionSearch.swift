@@ -48,7 +48,7 @@ extension MacroblockCoder {
         return (lambda &* bits) &>> 4
     }
 
-    @inline(__always) func searchRange(_ partition: H264Partition, reference: Int) -> SearchRange {
+    @inline(__always) mutating func searchRange(_ partition: H264Partition, reference: Int) -> SearchRange {
         let range = SearchRange(
             minX: max(-16 &* x &- MotionSearch.reach, -MotionSearch.horizontalRange),
             maxX: min(16 &* (width &- 1 &- x) &+ MotionSearch.reach, MotionSearch.horizontalRange),
@@ -59,7 +59,7 @@ extension MacroblockCoder {
 
     /// Limits the range to samples that intra refresh permits. The interpolation filter reads three samples beyond the
     /// block.
-    @inline(never) private func guarded(_ range: SearchRange, _ partition: H264Partition, _ reference: Int)
+    @inline(never) private mutating func guarded(_ range: SearchRange, _ partition: H264Partition, _ reference: Int)
         -> SearchRange
     {
         let limit = Int(cleanLimits[Self.listLength &* list &+ reference]) &- 3
@@ -69,7 +69,7 @@ extension MacroblockCoder {
     }
 
     /// Returns whether intra refresh permits this vector into a picture of the selected list.
-    @inline(__always) func mayUse(_ motion: MotionVector, reference: Int) -> Bool {
+    @inline(__always) mutating func mayUse(_ motion: MotionVector, reference: Int) -> Bool {
         if !isGuarded { return true }
         let range = searchRange(.whole, reference: reference)
         return Int(motion.x) &>> 2 <= range.maxX && Int(motion.y) &>> 2 <= range.maxY
