@@ -31,7 +31,7 @@ struct PixelsEncoding {
 
     /// The maximum number of bytes of a slice.
     var sliceBytes: Int?
-    /// The number of threads that encode a picture.
+    /// The largest number of threads that encode a picture.
     var threads = 1
 
     /// B pictures are no references, or a reference is in the middle of the others, or all are references.
@@ -163,7 +163,7 @@ struct PixelsEncoding {
         let (sequence, picture) = (sequence, picture)
         let (columns, rows) = (sequence.pic_width_in_mbs, sequence.pic_height_in_map_units)
         let encoder = H264PictureEncoder(
-            widthInMacroblocks: columns, heightInMacroblocks: rows, threads: threads)
+            widthInMacroblocks: columns, heightInMacroblocks: rows, pool: WorkerPool(helpers: threads - 1))
         let sources = (0..<frames).map { frame($0, &generator) }
         var reconstructions = [PlanarFrame?](repeating: nil, count: frames)
         var kept: [Kept] = []

@@ -100,13 +100,4 @@ struct PixelsThreadTests {
             #expect(schedule.next() == nil)
         }
     }
-
-    @Test func budgetIsNotExceeded() {
-        let budget = HelperBudget(limit: 3)
-        #expect(budget.take(2) == 2)
-        #expect(budget.take(2) == 1)
-        #expect(budget.take(1) == 0)
-        budget.giveBack(2)
-        #expect(budget.take(5) == 2)
-    }
 }

@@ -1,5 +1,5 @@
-/// Encodes pictures of one size. Each VA context has one. Only one thread at a time may use it, and others help it. The
-/// memory is reused for the next picture.
+/// Encodes pictures of one size. Each VA context has one. Only one thread at a time may use it; the threads of a
+/// pool help this thread. The memory is reused for the next picture.
 package final class H264PictureEncoder {
     package let widthInMacroblocks: Int
     package let heightInMacroblocks: Int
@@ -15,44 +15,34 @@ package final class H264PictureEncoder {
     private let chromaQPs = ElementStorage<Int8>(count: 104, repeating: 0)
     private let strengths = ElementStorage<UInt8>(count: 32, repeating: 0)
     private let entropy: SliceEntropyWriter
-    private let pool: WorkerPool
+    private let pool: WorkerPool?
     private let workers: [H264RowWorker]
     private let codedRows: [H264CodedRow]
-    /// The number of threads that are taken from the budget.
-    private let helpers: Int
 
-    /// - Parameter threads: The number of threads that encode a picture. If it is nil, larger pictures have one thread
-    ///   for each processor, within the budget of the process. The streams do not depend on it.
-    package init(widthInMacroblocks: Int, heightInMacroblocks: Int, threads: Int? = nil) {
+    /// - Parameter pool: The threads that help; nil for none. The streams do not depend on them.
+    package init(widthInMacroblocks: Int, heightInMacroblocks: Int, pool: WorkerPool? = nil) {
         self.widthInMacroblocks = widthInMacroblocks
         self.heightInMacroblocks = heightInMacroblocks
+        self.pool = pool
         geometry = PlaneGeometry(widthInMacroblocks: widthInMacroblocks, heightInMacroblocks: heightInMacroblocks)
         tables = H264PictureTableStorage(macroblocks: widthInMacroblocks * heightInMacroblocks)
         quantizers = ElementStorage(count: 52, repeating: quantizerTables[0])
         for qp in 0..<52 { quantizers.elements[qp] = quantizerTables[qp] }
         entropy = SliceEntropyWriter(widthInMacroblocks: widthInMacroblocks)
         // Each row is coded two macroblocks behind the row above it.
-        let useful = min(heightInMacroblocks, (widthInMacroblocks + 1) / 2)
-        if let threads {
-            helpers = 0
-            pool = WorkerPool(count: min(threads, useful))
-        } else {
-            let isSmall = widthInMacroblocks * heightInMacroblocks < Self.minimumForThreads
-            helpers = isSmall ? 0 : HelperBudget.process.take(min(WorkerPool.processors, useful) - 1)
-            pool = WorkerPool(count: helpers + 1)
-        }
+        let threads = min(1 + (pool?.helpers ?? 0), heightInMacroblocks, (widthInMacroblocks + 1) / 2)
         let geometry = geometry
-        let workers = (0..<pool.count).map { _ in H264RowWorker(geometry) }
+        let workers = (0..<threads).map { _ in H264RowWorker(geometry) }
         self.workers = workers
-        codedRows = (0..<min(pool.count + 2, heightInMacroblocks)).map { _ in H264CodedRow(width: widthInMacroblocks) }
+        codedRows = (0..<min(threads + 2, heightInMacroblocks)).map { _ in H264CodedRow(width: widthInMacroblocks) }
         references = H264ReferenceStorage(
             slices: 1, ReferencePlanes(geometry, workers[0].scratch.source.elements))
     }
 
-    deinit { HelperBudget.process.giveBack(helpers) }
-
-    /// The number of macroblocks below which threads would wait longer than they work.
-    private static let minimumForThreads = 200
+    /// Returns whether pictures of a size are so large that several threads are faster than one.
+    static func profitsFromThreads(widthInMacroblocks: Int, heightInMacroblocks: Int) -> Bool {
+        widthInMacroblocks * heightInMacroblocks >= 200
+    }
 
     /// Encodes the job's slices and stores the deblocked picture in `job.reconstruction`.
     ///
@@ -84,7 +74,9 @@ package final class H264PictureEncoder {
             deblocker: deblocker(job, filtering.elements),
             isSerial: H264SpeedPreset(quality: job.quality, choosesLevels: job.choosesLevels).learns,
             isWritten: job.sliceByteLimit != nil, makeCoder: makeCoder)
-        withExtendedLifetime(filtering) { pool.run { task.run($0) } }
+        withExtendedLifetime(filtering) {
+            if let pool { pool.run(workers.count) { task.run($0) } } else { task.run(0) }
+        }
         job.reconstruction.complete(isFinished: job.isReference)
         if job.sliceByteLimit == nil {
             result.slices = task.units

@@ -83,11 +83,14 @@ final class H264PictureTask: @unchecked Sendable {
     ) {
         let width = job.widthInMacroblocks
         var sliceEnd = slice < 0 ? 0 : end(slice)
+        /// The number of macroblocks of the row above that are known to be coded.
+        var above = row > 0 ? 0 : width
         var x = 0
         while x < width {
             let end = min(x + step, width)
             // The last macroblock predicts from the one above right.
-            if row > 0 { progress.wait(row: row - 1, count: min(end + 1, width)) }
+            let needed = min(end + 1, width)
+            if above < needed { above = progress.wait(row: row - 1, count: needed) }
             while x < end {
                 let address = row * width + x
                 if address >= sliceEnd {

@@ -1,32 +1,64 @@
 internal import Glibc
 
-/// Threads that help a context's thread to encode a picture. They end when the pool is released.
-final class WorkerPool: Sendable {
-    /// The number of calls that run at the same time, including that of the caller.
-    let count: Int
+/// Threads that help the contexts' threads to encode pictures. All contexts of a process share them, so that the number
+/// of threads does not grow with the number of contexts. The threads end when the last reference to the pool is
+/// released, which must not happen on one of them.
+package final class WorkerPool: Sendable {
     private let state = State()
     private let threads: [Thread]
+
+    /// One call of `run`. Its fields are only accessed with the monitor's lock held.
+    private final class Task: @unchecked Sendable {
+        /// Nil after the end of `run`, because a helper may release the task later.
+        var body: (@Sendable (Int) -> Void)?
+        /// The number of calls that have not started yet.
+        var left: Int
+        var nextNumber = 1
+        /// The number of helpers that have not returned yet.
+        var helpers = 0
+
+        init(_ calls: Int, _ body: @escaping @Sendable (Int) -> Void) {
+            self.body = body
+            left = calls - 1
+        }
+    }
 
     /// What the threads share. Its fields are only accessed with the monitor's lock held.
     private final class State: @unchecked Sendable {
         let monitor = Monitor()
-        var body: (@Sendable (Int) -> Void)?
-        /// The number of `run` calls so far.
-        var generation = 0
-        var running = 0
+        /// The tasks that helpers may join, oldest first.
+        var tasks: [Task] = []
         var isEnded = false
     }
 
-    /// Starts `count` − 1 threads, or fewer if the system cannot start them.
-    init(count: Int) {
+    /// The pool of the process while it exists.
+    private final class Current: @unchecked Sendable {
+        let monitor = Monitor()
+        weak var pool: WorkerPool?
+    }
+
+    private static let current = Current()
+
+    /// Returns the pool of the process, with one thread less than there are processors. Returns nil if there is one
+    /// processor only, or if the system cannot start a thread.
+    package static func shared() -> WorkerPool? {
+        current.monitor.withLock {
+            if let pool = current.pool { return pool }
+            let pool = WorkerPool(helpers: processors - 1)
+            current.pool = pool
+            return pool
+        }
+    }
+
+    /// Starts `helpers` threads, or fewer if the system cannot start them. Returns nil if there would be none.
+    package init?(helpers: Int) {
         let state = state
         var threads: [Thread] = []
-        for index in 1..<max(count, 1) {
-            guard let thread = Thread("vaenc-driver-\(index)", { Self.help(state, index) }) else { break }
+        while threads.count < helpers, let thread = Thread("vaenc-helper", { Self.help(state) }) {
             threads.append(thread)
         }
         self.threads = threads
-        self.count = threads.count + 1
+        if threads.isEmpty { return nil }
     }
 
     deinit {
@@ -37,8 +69,11 @@ final class WorkerPool: Sendable {
         for thread in threads { thread.join() }
     }
 
+    /// The number of threads of the pool.
+    package var helpers: Int { threads.count }
+
     /// The number of processors that the calling thread may use, at most 16; without /proc, that of the system.
-    static var processors: Int {
+    private static var processors: Int {
         var count = 0
         let file = unsafe open("/proc/thread-self/status", O_RDONLY | O_CLOEXEC)
         if file >= 0 {
@@ -56,80 +91,55 @@ final class WorkerPool: Sendable {
         return min(max(count, 1), 16)
     }
 
-    /// Calls `body` with each index from 0 to `count` − 1, each on its own thread, and returns when all calls have
-    /// returned. Only one thread at a time may call this.
-    func run(_ body: @escaping @Sendable (Int) -> Void) {
-        if threads.isEmpty { return body(0) }
+    /// Calls `body` on the calling thread and on helpers that have no other work, at most `calls` times, and returns
+    /// when all calls have returned. The argument is the number of the call, which is 0 on the calling thread. A call
+    /// must return only if there is nothing left to do that it could start.
+    func run(_ calls: Int, _ body: @escaping @Sendable (Int) -> Void) {
+        if calls < 2 { return body(0) }
+        let state = state
+        let task = Task(calls, body)
         state.monitor.withLock {
-            state.body = body
-            state.generation += 1
-            state.running = threads.count
+            state.tasks.append(task)
             state.monitor.wakeAll()
         }
         body(0)
         state.monitor.withLock {
-            while state.running > 0 { _ = state.monitor.wait() }
-            state.body = nil
+            state.tasks.removeAll { $0 === task }
+            while task.helpers > 0 { _ = state.monitor.wait() }
+            task.body = nil
         }
     }
 
-    private static func help(_ state: State, _ index: Int) {
-        var seen = 0
-        while true {
-            let body: (@Sendable (Int) -> Void)? = state.monitor.withLock {
-                while !state.isEnded && state.generation == seen { _ = state.monitor.wait() }
-                seen = state.generation
-                return state.isEnded ? nil : state.body
-            }
-            guard let body else { return }
-            body(index)
+    /// Helps with tasks until the pool ends. This is the body of the threads.
+    private static func help(_ state: State) {
+        while let (task, number) = state.monitor.withLock({ join(state) }) {
+            call(task, number)
             state.monitor.withLock {
-                state.running -= 1
-                if state.running == 0 { state.monitor.wakeAll() }
+                state.tasks.removeAll { $0 === task }
+                task.helpers -= 1
+                if task.helpers == 0 { state.monitor.wakeAll() }
             }
         }
     }
-}
 
-/// The progress of rows that are coded in parallel: each row may go on as far as the row above it permits.
-///
-/// The fields are only accessed with the monitor's lock held.
-final class RowProgress: @unchecked Sendable {
-    private let monitor = Monitor()
-    private let rows: Int
-    private var next = 0
-    private var done: [Int]
-    private var waiting = 0
+    /// Calls the task's body. The caller counts as a helper of the task, so that no one changes the body. It is a
+    /// function so that the reference to the body ends here.
+    @inline(never) private static func call(_ task: Task, _ number: Int) { task.body?(number) }
 
-    init(rows: Int) {
-        self.rows = rows
-        done = [Int](repeating: 0, count: rows)
-    }
-
-    /// Returns the next row that no thread has taken; nil if there is none. Rows are taken in order, so that the first
-    /// row that is not complete never waits.
-    func take() -> Int? {
-        monitor.withLock {
-            guard next < rows else { return nil }
-            defer { next += 1 }
-            return next
+    /// Waits for a task, and returns it with the number of the call. Returns nil if the pool ends.
+    private static func join(_ state: State) -> (Task, Int)? {
+        while !state.isEnded {
+            if let task = state.tasks.first {
+                defer {
+                    task.left -= 1
+                    task.nextNumber += 1
+                    task.helpers += 1
+                    if task.left == 0 { state.tasks.removeFirst() }
+                }
+                return (task, task.nextNumber)
+            }
+            _ = state.monitor.wait()
         }
-    }
-
-    /// Waits until `count` units of a row are done.
-    func wait(row: Int, count: Int) {
-        monitor.withLock {
-            waiting += 1
-            while done[row] < count { _ = monitor.wait() }
-            waiting -= 1
-        }
-    }
-
-    /// Declares that `count` units of a row are done.
-    func report(row: Int, count: Int) {
-        monitor.withLock {
-            done[row] = count
-            if waiting > 0 { monitor.wakeAll() }
-        }
+        return nil
     }
 }
