@@ -29,6 +29,11 @@ struct PixelsEncoding {
     /// Returns the part of the picture that intra refresh refreshes.
     var refresh: ((_ picture: Int) -> IntraRefresh?)?
 
+    /// The maximum number of bytes of a slice.
+    var sliceBytes: Int?
+    /// The largest number of threads that encode a picture.
+    var threads = 1
+
     /// B pictures are no references, or a reference is in the middle of the others, or all are references.
     enum Layers: Int, CaseIterable { case flat, pyramid, references }
 
@@ -157,7 +162,8 @@ struct PixelsEncoding {
         var generator = SplitMix64(state: UInt64(width * 1000 + height))
         let (sequence, picture) = (sequence, picture)
         let (columns, rows) = (sequence.pic_width_in_mbs, sequence.pic_height_in_map_units)
-        let encoder = H264PictureEncoder(widthInMacroblocks: columns, heightInMacroblocks: rows)
+        let encoder = H264PictureEncoder(
+            widthInMacroblocks: columns, heightInMacroblocks: rows, pool: WorkerPool(helpers: threads - 1))
         let sources = (0..<frames).map { frame($0, &generator) }
         var reconstructions = [PlanarFrame?](repeating: nil, count: frames)
         var kept: [Kept] = []
@@ -186,10 +192,19 @@ struct PixelsEncoding {
                 quality: quality,
                 slices: sliceJobs(step, frame_num, kept, sequence, picture))
             job.isReference = step.isReference
+            job.measuresError = true
             if let macroblockQP {
                 job.macroblockQPs = (0..<columns * rows).map { macroblockQP(step.index, $0) }
             }
             job.intraRefresh = refresh?(step.index)
+            if let sliceBytes {
+                let headers = sliceHeaders(step, frame_num, kept, sequence)
+                job.sliceByteLimit = SliceByteLimit(bytes: sliceBytes) { slice, first in
+                    var header = headers[slice]
+                    header.first_mb_in_slice = first
+                    return header.bits(sequence: sequence, picture: picture)
+                }
+            }
             let result = withExtendedLifetime((luma, chroma)) { encoder.encode(job) }
             outcome.stream += result.slices.joined()
             outcome.results.append(result)
@@ -218,16 +233,18 @@ struct PixelsEncoding {
         }
     }
 
-    private func sliceJobs(
-        _ step: Step, _ frame_num: Int, _ kept: [Kept], _ sequence: H264SequenceParameterSet,
-        _ picture: H264PictureParameterSet
-    ) -> [H264SliceJob] {
+    /// Returns the addresses of the first macroblocks of the slices, and the number of macroblocks.
+    private func sliceStarts(_ sequence: H264SequenceParameterSet) -> [Int] {
         let total = sequence.pic_width_in_mbs * sequence.pic_height_in_map_units
         let count = min(slices, total)
+        return (0...count).map { total * $0 / count }
+    }
+
+    private func sliceHeaders(
+        _ step: Step, _ frame_num: Int, _ kept: [Kept], _ sequence: H264SequenceParameterSet
+    ) -> [H264SliceHeader] {
         let lists = lists(step, kept)
-        let qp = min(51, qp + (step.type == .b ? 2 : 0))
-        return (0..<count).map { part in
-            let first = total * part / count
+        return sliceStarts(sequence).dropLast().enumerated().map { part, first in
             var header = H264SliceHeader()
             header.isIDR = step.type == .i
             header.nal_ref_idc = step.isReference ? 1 : 0
@@ -240,14 +257,26 @@ struct PixelsEncoding {
             header.num_ref_idx_active = [lists[0].count, lists[1].count]
             header.num_ref_idx_active_override_flag = max(lists[0].count, lists[1].count) > 1
             header.cabac_init_idc = step.type == .i ? 0 : step.index % 3
-            header.slice_qp_delta = qp - 26
+            header.slice_qp_delta = min(51, qp + (step.type == .b ? 2 : 0)) - 26
             // Mode 3 of this test mixes the three modes.
             header.disable_deblocking_filter_idc = filterMode == 3 ? part % 3 : filterMode
             header.slice_alpha_c0_offset_div2 = filterOffsets.0
             header.slice_beta_offset_div2 = filterOffsets.1
+            return header
+        }
+    }
+
+    private func sliceJobs(
+        _ step: Step, _ frame_num: Int, _ kept: [Kept], _ sequence: H264SequenceParameterSet,
+        _ picture: H264PictureParameterSet
+    ) -> [H264SliceJob] {
+        let lists = lists(step, kept)
+        let starts = sliceStarts(sequence)
+        return sliceHeaders(step, frame_num, kept, sequence).enumerated().map { part, header in
             var job = H264SliceJob(
-                firstMacroblock: first, macroblockCount: total * (part + 1) / count - first, type: step.type,
-                qp: qp, list0: lists[0], list1: lists[1], cabac: cabac, cabac_init_idc: header.cabac_init_idc,
+                firstMacroblock: starts[part], macroblockCount: starts[part + 1] - starts[part], type: step.type,
+                qp: header.slice_qp_delta + 26, list0: lists[0], list1: lists[1], cabac: cabac,
+                cabac_init_idc: header.cabac_init_idc,
                 disable_deblocking_filter_idc: header.disable_deblocking_filter_idc, filterOffsetA: 2 * filterOffsets.0,
                 filterOffsetB: 2 * filterOffsets.1, header: header.bits(sequence: sequence, picture: picture))
             job.direct_8x8_inference_flag = direct_8x8_inference_flag

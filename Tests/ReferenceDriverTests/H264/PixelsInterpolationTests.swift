@@ -159,6 +159,11 @@ struct PixelsInterpolationTests {
                     }
                 }
                 #expect(H264BlockCost.satd(a.elements, b.elements, 32, width: width, height: height) == transformed / 2)
+                guard width == 16, height == 16 else { continue }
+                for limit in [0, 1, transformed / 8, transformed / 2, transformed / 2 + 1, Int.max] {
+                    let limited = H264BlockCost.satd16x16(a.elements, b.elements, 32, below: limit)
+                    #expect(limit > transformed / 2 ? limited == transformed / 2 : limited >= limit)
+                }
             }
             #expect(H264BlockCost.satd4x4(a.elements, b.elements, 32) == hadamard(4, difference) / 2)
             #expect(H264BlockCost.satd8x8(a.elements, b.elements, 32) == (hadamard(8, difference) + 2) / 4)

@@ -220,4 +220,30 @@ struct PixelsTransformTests {
         #expect(raster.suffix(6) == [61, 54, 47, 55, 62, 63])
         #expect(Set(raster).count == 64)
     }
+
+    /// Compares the scores with a loop over the levels.
+    @Test func scoresMatchPlainLoops() {
+        var generator = SplitMix64(state: 31)
+        let levels = ElementStorage<Int16>(count: 64, repeating: 0)
+        for round in 0..<4000 {
+            let isLong = round % 2 == 0
+            let first = !isLong && round % 4 == 1 ? 1 : 0
+            let values: [Int16] = round % 5 == 0 ? [0, 0, 1, -1, 2, -32768, 32767] : [0, 0, 0, 0, 0, 0, 1, -1]
+            for i in 0..<64 { levels.elements[i] = i < first ? 0 : values.randomElement(using: &generator)! }
+            if round % 7 == 0 { for i in 0..<50 { levels.elements[i] = 0 } }
+            let count = isLong ? 64 : 16
+            var expected = 0
+            var run = 0
+            for i in first..<count {
+                switch levels.elements[i] {
+                case 0: run += 1
+                case 1, -1:
+                    expected += (isLong ? [4, 12, 24] : [1, 3, 6]).count { run < $0 }
+                    run = 0
+                default: expected = 9 << 16
+                }
+            }
+            #expect(Scan.score(levels.elements, from: first, count: count) == (expected >= 9 << 16 ? 9 : expected))
+        }
+    }
 }

@@ -7,9 +7,11 @@ enum CodecEncoder {
     init(_ work: EncodeWork) {
         switch work {
         case .h264(let work):
+            let (width, height) = (work.job.widthInMacroblocks, work.job.heightInMacroblocks)
+            let isLarge = H264PictureEncoder.profitsFromThreads(widthInMacroblocks: width, heightInMacroblocks: height)
             self = .h264(
                 H264PictureEncoder(
-                    widthInMacroblocks: work.job.widthInMacroblocks, heightInMacroblocks: work.job.heightInMacroblocks))
+                    widthInMacroblocks: width, heightInMacroblocks: height, pool: isLarge ? WorkerPool.shared() : nil))
         case .hevc(let work):
             let pool = WorkerPool.shared()
             self =

@@ -63,8 +63,10 @@ extension MacroblockCoder {
 
     /// Whether transform_size_8x8_flag may be 1 for an inter macroblock of this kind, H.264 7.3.5.
     var mayTransform8x8: Bool {
-        if !allowsTransform8x8 || sliceType != .b || direct_8x8_inference_flag { return allowsTransform8x8 }
-        return kind != .direct && (kind != .inter8x8 || directQuadrants == 0)
+        mutating get {
+            if !allowsTransform8x8 || sliceType != .b || direct_8x8_inference_flag { return allowsTransform8x8 }
+            return kind != .direct && (kind != .inter8x8 || directQuadrants == 0)
+        }
     }
 
     /// Tries smaller partitions, starting from the vectors of the whole macroblock and the costs of direct prediction

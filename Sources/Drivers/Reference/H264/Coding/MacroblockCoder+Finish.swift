@@ -20,7 +20,11 @@ extension MacroblockCoder {
     mutating func decideIntra(against interCost: Int) -> Bool {
         let inP = sliceType != .i
         let typeCost = inP ? lambda &* 5 : 0
-        let whole = chooseIntra16x16()
+        // Above the limit, neither the whole block nor small blocks are used.
+        var limit = Int.max / 4
+        if interCost < limit / 2 { limit = interCost &+ interCost / 2 &- typeCost &- lambda &* 2 }
+        if !preset.smallIntraInP { limit = min(limit, max(interCost &- typeCost &- lambda &* 2, 0)) }
+        let whole = chooseIntra16x16(below: limit)
         let wholeCost = whole.cost &+ typeCost &+ lambda &* 2
         var best = min(interCost, wholeCost)
         var choice = wholeCost < interCost ? MacroblockKind.intra16x16 : .inter16x16
@@ -58,11 +62,13 @@ extension MacroblockCoder {
     }
 
     var finalCandidate: CandidatePointers {
-        switch kind {
-        case .intra4x4: intra4
-        case .intra8x8: intra8
-        case .intra16x16: intra16
-        default: inter
+        mutating get {
+            switch kind {
+            case .intra4x4: intra4
+            case .intra8x8: intra8
+            case .intra16x16: intra16
+            default: inter
+            }
         }
     }
 
@@ -76,12 +82,9 @@ extension MacroblockCoder {
         syntax.intraChromaMode = intraChromaMode
         syntax.codedBlockPattern = codedBlockPattern
         syntax.directQuadrants = directQuadrants
-        syntax.qpDelta = updateQP()
-        syntax.qp = lastQP
+        syntax.qp = qp
         let isIntra = kind.isIntra
         tables.isIntra[address] = isIntra ? 1 : 0
-        tables.qp[address] = Int8(truncatingIfNeeded: lastQP)
-        qpSum &+= lastQP
         tables.transform8x8[address] = transform8x8 ? 1 : 0
         tables.nonZero[address] = nonZeroBits(candidate)
         storeModes()
@@ -97,29 +100,29 @@ extension MacroblockCoder {
                 for list in 0..<(sliceType == .b ? 2 : 1) {
                     select(list)
                     predictMotion(
-                        differences: syntax.motionDifferences.elements + 4 &* list,
-                        indices: syntax.referenceIndices.elements + 4 &* list)
+                        differences: syntax.motionDifferences + 4 &* list,
+                        indices: syntax.referenceIndices + 4 &* list)
                 }
                 if sliceType == .b { select(0) }
             }
         }
         if kind == .skip { return }
         if kind == .intra4x4 || kind == .intra8x8 {
-            syntax.intraModes.elements.copy(from: candidate.modes + 16, count: 16)
+            syntax.intraModes.copy(from: candidate.modes + 16, count: 16)
         }
         copyLevels(candidate, to: syntax)
-        if preset.choosesLevels || preset.decidesByCost { learnLevels(syntax) }
+        if preset.learns { learnLevels(syntax) }
     }
 
     /// Copies the levels of coded blocks, and sets the counts of the other blocks to 0.
     private mutating func copyLevels(_ candidate: CandidatePointers, to syntax: MacroblockSyntax) {
-        let counts = syntax.nonZeroCounts.elements
-        let levels = syntax.levels.elements
+        let counts = syntax.nonZeroCounts
+        let levels = syntax.levels
         counts.store(0, SIMD16<UInt8>(repeating: 0))
         counts.store(11, SIMD16<UInt8>(repeating: 0))
         for quarter in 0..<4 where codedBlockPattern &>> quarter & 1 != 0 {
             counts.store(quarter &* 4, candidate.counts.load(quarter &* 4, as: UInt32.self))
-            (levels + quarter &* 64).copy(from: candidate.levels + quarter &* 64, count: 64)
+            Self.copy(candidate.levels + quarter &* 64, to: levels + quarter &* 64, count: 64)
         }
         if kind == .intra16x16 {
             counts[MacroblockLevels.lumaDCBlock] = candidate.counts[MacroblockLevels.lumaDCBlock]
@@ -133,7 +136,7 @@ extension MacroblockCoder {
                 candidate.counts.load(MacroblockLevels.chromaDCBlock, as: UInt16.self))
             if codedBlockPattern &>> 5 != 0 {
                 let ac = MacroblockLevels.chromaAC
-                (levels + ac).copy(from: candidate.levels + ac, count: 128)
+                Self.copy(candidate.levels + ac, to: levels + ac, count: 128)
                 counts.store(
                     MacroblockLevels.chromaACBlock,
                     candidate.counts.load(MacroblockLevels.chromaACBlock, as: UInt64.self))
@@ -141,13 +144,35 @@ extension MacroblockCoder {
         }
     }
 
+    /// Copies levels. `count` must be a multiple of 16. This is faster than a call of the C library.
+    @inline(__always) private static func copy(
+        _ levels: ElementPointer<Int16>, to other: ElementPointer<Int16>, count: Int
+    ) {
+        var i = 0
+        while i < count {
+            let (low, high) = (levels.load(i, as: Words.self), levels.load(i &+ 8, as: Words.self))
+            other.store(i, low)
+            other.store(i &+ 8, high)
+            i &+= 16
+        }
+    }
+
     /// Returns a bit for each 4×4 block in raster order: whether it has levels.
     private mutating func nonZeroBits(_ candidate: CandidatePointers) -> UInt16 {
         if codedBlockPattern & 15 == 0 { return 0 }
         var bits = 0
-        for index in 0..<16 where codedBlockPattern &>> (index &>> 2) & 1 != 0 {
-            let count = candidate.counts[transform8x8 ? index & ~3 : index]
-            if count != 0 { bits |= 1 &<< (LumaBlocks.row(index) &* 4 &+ LumaBlocks.column(index)) }
+        for quarter in 0..<4 where codedBlockPattern &>> quarter & 1 != 0 {
+            let counts: UInt32 = candidate.counts.load(quarter &* 4)
+            var blocks = 0b11_0011
+            if !transform8x8 {
+                // The top bit of each byte is set if the byte is not 0. The product moves these bits together.
+                let tops = (((counts & 0x7F7F_7F7F) &+ 0x7F7F_7F7F) | counts) & 0x8080_8080
+                let nibble = Int(truncatingIfNeeded: ((tops &>> 7) &* 0x0102_0408) &>> 24) & 15
+                blocks = nibble & 1 | (nibble & 2) | (nibble & 12) &<< 2
+            } else if counts & 0xFF == 0 {
+                blocks = 0
+            }
+            bits |= blocks &<< ((quarter & 1) &* 2 &+ (quarter &>> 1) &* 8)
         }
         return UInt16(truncatingIfNeeded: bits)
     }
@@ -165,22 +190,15 @@ extension MacroblockCoder {
         }
     }
 
-    /// Returns mb_qp_delta and updates `lastQP`. If the syntax contains no mb_qp_delta, QP_Y is that of the previous
-    /// macroblock, H.264 7.4.5.
-    private mutating func updateQP() -> Int {
-        if kind == .skip || codedBlockPattern == 0 && kind != .intra16x16 { return 0 }
-        var delta = qp &- lastQP
-        lastQP = qp
-        if delta > 25 { delta &-= 52 }
-        if delta < -26 { delta &+= 52 }
-        return delta
-    }
-
     private mutating func storeMotion() {
         let row = width &* 2
         let origin = y &* 2 &* row &+ x &* 2
         if hasBipredictiveSlices {
             storeMotionOfLists(origin)
+            return
+        }
+        if kind == .skip || kind == .inter16x16 || kind.isIntra {
+            storeWholeMotion(origin, row)
             return
         }
         for i in 0..<4 {
@@ -191,6 +209,21 @@ extension MacroblockCoder {
             tables.reference[at] = reference
             tables.referencePicture[at] = reference < 0 ? -1 : referenceIdentities[Int(reference)]
             stillBlocks[at] = reference == 0 && motionCache[index].isStill ? 1 : 0
+        }
+    }
+
+    /// Stores motion that is the same in all four 8×8 blocks.
+    @inline(__always) private mutating func storeWholeMotion(_ origin: Int, _ row: Int) {
+        let reference = referenceCache[MotionCache.first]
+        let motion = motionCache[MotionCache.first]
+        let picture = reference < 0 ? -1 : referenceIdentities[Int(reference)]
+        let isStill: UInt8 = reference == 0 && motion.isStill ? 1 : 0
+        for y in 0..<2 {
+            let at = origin &+ y &* row
+            tables.motion.store(at, SIMD4(motion.x, motion.y, motion.x, motion.y))
+            tables.reference.store(at, SIMD2(repeating: reference))
+            tables.referencePicture.store(at, SIMD2(repeating: picture))
+            stillBlocks.store(at, SIMD2(repeating: isStill))
         }
     }
 

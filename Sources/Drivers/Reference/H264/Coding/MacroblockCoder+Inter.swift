@@ -24,11 +24,19 @@ extension MacroblockCoder {
             decideByCost(whole, searchCost: best.cost, maySkip: maySkip)
             return
         }
-        compensate()
+        if maySkip && kind == .inter16x16 && whole.reference == 0 && whole.motion == skipVector {
+            // `trySkip` left the prediction of luma in `inter`.
+            predictSkippedChroma((x &* 64 &+ Int(skipVector.x), y &* 64 &+ Int(skipVector.y)))
+        } else {
+            compensate()
+        }
         var interCost = best.cost
+        var transformed: Int?
         if !preset.hadamard {
+            let satd = H264BlockCost.satd(sourceLuma, inter.luma, H264Scratch.workStride, width: 16, height: 16)
+            transformed = satd
             interCost =
-                H264BlockCost.satd(sourceLuma, inter.luma, H264Scratch.workStride, width: 16, height: 16)
+                satd
                 &+ motionCost(Int(whole.motion.x), Int(whole.motion.y), predict16x16(whole.reference))
         }
         if decideIntra(against: interCost) {
@@ -36,7 +44,7 @@ extension MacroblockCoder {
             return
         }
         let chroma = codeChroma(inter, intra: false)
-        codedBlockPattern = codeInterLuma() | chroma &<< 4
+        codedBlockPattern = codeInterLuma(satd: transformed) | chroma &<< 4
         if kind == .inter16x16 && codedBlockPattern == 0 && whole.reference == 0 && whole.motion == skipVector {
             kind = .skip
         }
@@ -81,12 +89,23 @@ extension MacroblockCoder {
 
     /// Returns whether the residual of the luma prediction in `inter` has enough levels to be coded.
     @inline(__always) mutating func isWorthCoding() -> Bool {
-        var score = 0
+        // The pair with the largest difference is first, because it often decides.
+        var differences = InlineArray<8, Int>(repeating: 0)
+        var first = 0
         for pair in 0..<8 {
+            let offset = Self.pairOffset(pair)
+            differences[pair] = H264BlockCost.sad8x4(
+                sourceLuma + (offset.y &* H264Scratch.sourceStride &+ offset.x),
+                inter.luma + (offset.y &* H264Scratch.workStride &+ offset.x), H264Scratch.workStride)
+            if differences[pair] > differences[first] { first = pair }
+        }
+        var score = 0
+        for i in 0..<8 {
+            let pair = i ^ first
+            if differences[pair] < quantizer.zeroLevelSAD4x4 { continue }
             let offset = Self.pairOffset(pair)
             let original = sourceLuma + (offset.y &* H264Scratch.sourceStride &+ offset.x)
             let block = inter.luma + (offset.y &* H264Scratch.workStride &+ offset.x)
-            if H264BlockCost.sad8x4(original, block, H264Scratch.workStride) < quantizer.zeroLevelSAD4x4 { continue }
             ForwardTransform.pair(original, block, H264Scratch.workStride, to: coefficients)
             let any = quantizer.quantizePair(coefficients, intra: false)
             if any.x | any.y == 0 { continue }
@@ -241,20 +260,14 @@ extension MacroblockCoder {
     }
 
     /// Codes the residual relative to the prediction in `inter`. Returns the luma coded block pattern.
-    mutating func codeInterLuma() -> Int {
+    ///
+    /// - Parameter satd: The SATD of the prediction, if it is known.
+    mutating func codeInterLuma(satd: Int? = nil) -> Int {
         transform8x8 = false
         if mayTransform8x8 {
             let stride = H264Scratch.workStride
-            let small = H264BlockCost.satd(sourceLuma, inter.luma, stride, width: 16, height: 16)
-            var large = 0
-            for i in 0..<4 {
-                let column = (i & 1) &* 8
-                let row = (i &>> 1) &* 8
-                large &+= H264BlockCost.satd8x8(
-                    sourceLuma + (row &* H264Scratch.sourceStride &+ column), inter.luma + (row &* stride &+ column),
-                    stride)
-            }
-            transform8x8 = large < small
+            let small = satd ?? H264BlockCost.satd(sourceLuma, inter.luma, stride, width: 16, height: 16)
+            transform8x8 = H264BlockCost.isSATD8x8(sourceLuma, inter.luma, stride, below: small)
         }
         let pattern = transform8x8 ? codeInter8x8Transform() : codeInter4x4Transform()
         if pattern == 0 { transform8x8 = false }
@@ -263,8 +276,8 @@ extension MacroblockCoder {
 
     /// The score below which levels are dropped, for a quarter and for the macroblock. If levels are chosen by cost,
     /// only blocks without levels are below it.
-    private var minimumQuarterScore: Int { preset.choosesLevels ? 1 : 3 }
-    private var minimumMacroblockScore: Int { preset.choosesLevels ? 1 : 4 }
+    private var minimumQuarterScore: Int { mutating get { preset.choosesLevels ? 1 : 3 } }
+    private var minimumMacroblockScore: Int { mutating get { preset.choosesLevels ? 1 : 4 } }
 
     mutating func codeInter4x4Transform() -> Int {
         let stride = H264Scratch.workStride
@@ -275,9 +288,13 @@ extension MacroblockCoder {
             for pair in quarter &* 2..<quarter &* 2 &+ 2 {
                 let c = coefficients + pair &* 32
                 let offset = Self.pairOffset(pair)
-                ForwardTransform.pair(
-                    sourceLuma + (offset.y &* H264Scratch.sourceStride &+ offset.x),
-                    inter.luma + (offset.y &* stride &+ offset.x), stride, to: c)
+                let original = sourceLuma + (offset.y &* H264Scratch.sourceStride &+ offset.x)
+                let block = inter.luma + (offset.y &* stride &+ offset.x)
+                if !preset.choosesLevels && H264BlockCost.sad8x4(original, block, stride) < quantizer.zeroLevelSAD4x4 {
+                    inter.counts.store(pair &* 2, UInt16(0))
+                    continue
+                }
+                ForwardTransform.pair(original, block, stride, to: c)
                 let any = quantizePair(c, quantizer, from: 0, kind: .luma4x4, intra: false)
                 quarterScore &+= scanPair(pair, c, any, inter, firstLevel: 0, scoreSoFar: quarterScore, sufficient: 6)
             }

@@ -1,10 +1,11 @@
 // Intra 16×16 luma: choice of the mode, and coding.
 
 extension MacroblockCoder {
-    /// Returns the best Intra16x16PredMode and its cost. Loads the neighborhood of `intra16`.
-    mutating func chooseIntra16x16() -> (mode: Int, cost: Int) {
+    /// Returns the best Intra16x16PredMode and its cost. If no cost is below `limit`, returns any mode and a cost of at
+    /// least `limit`. Loads the neighborhood of `intra16`.
+    mutating func chooseIntra16x16(below limit: Int) -> (mode: Int, cost: Int) {
         loadLumaNeighborhood(intra16)
-        var best = (mode: 2, cost: Int.max)
+        var best = (mode: 2, cost: limit)
         for mode in 0..<4 {
             switch mode {
             case 0: if !intraTop { continue }
@@ -15,9 +16,11 @@ extension MacroblockCoder {
             IntraPlanar.predict16x16(mode: mode, around: intra16.luma, left: intraLeft, top: intraTop, to: trial)
             let bits = [1, 2, 2, 3] as InlineArray<4, Int>
             // The cost is always SATD, because SAD misjudges the smooth modes.
+            let modeCost = lambda &* bits[mode]
             let cost =
-                H264BlockCost.satd(sourceLuma, trial, H264Scratch.workStride, width: 16, height: 16)
-                &+ lambda &* bits[mode]
+                H264BlockCost.satd16x16(
+                    sourceLuma, trial, H264Scratch.workStride, below: best.cost &- modeCost)
+                &+ modeCost
             if cost < best.cost { best = (mode, cost) }
         }
         return best

@@ -37,8 +37,8 @@ extension MacroblockCoder {
 
     /// Adapts the model of levels to the coded macroblock.
     mutating func learnLevels(_ syntax: MacroblockSyntax) {
-        let levels = syntax.levels.elements
-        let counts = syntax.nonZeroCounts.elements
+        let levels = syntax.levels
+        let counts = syntax.nonZeroCounts
         let intra = kind.isIntra
         let model = chooser.model
         if transform8x8 {

@@ -78,7 +78,7 @@ extension MacroblockCoder {
 
     /// Returns the position in the picture that a vector points to, in quarter samples. A vector that points beyond the
     /// planes is clamped, because the samples there are constant in the outward direction.
-    @inline(__always) func position(_ motion: MotionVector, _ partition: H264Partition) -> (x: Int, y: Int) {
+    @inline(__always) mutating func position(_ motion: MotionVector, _ partition: H264Partition) -> (x: Int, y: Int) {
         let outside = MotionSearch.reach &+ 1
         let motionX = min(max(Int(motion.x), 4 &* (-16 &* x &- outside)), 4 &* (16 &* (width &- 1 &- x) &+ outside))
         let motionY = min(max(Int(motion.y), 4 &* (-16 &* y &- outside)), 4 &* (16 &* (height &- 1 &- y) &+ outside))
@@ -86,7 +86,7 @@ extension MacroblockCoder {
     }
 
     /// Returns the motion in the caches of the partition whose first 8×8 block is `block`.
-    @inline(__always) func cachedMotion(_ block: Int) -> PairMotion {
+    @inline(__always) mutating func cachedMotion(_ block: Int) -> PairMotion {
         let index = MotionCache.quadrant(block)
         let other = H264Scratch.motionCacheCount &+ index
         return PairMotion(

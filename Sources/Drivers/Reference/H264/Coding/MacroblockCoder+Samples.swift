@@ -38,8 +38,12 @@ extension MacroblockCoder {
         }
     }
 
-    var reconstructedLuma: ElementPointer<UInt8> { planes.luma + (y &* 16 &* stride &+ x &* 16) }
-    var reconstructedChroma: ElementPointer<UInt8> { planes.chroma + (y &* 8 &* stride &+ x &* 16) }
+    var reconstructedLuma: ElementPointer<UInt8> {
+        mutating get { planes.luma + (y &* 16 &* stride &+ x &* 16) }
+    }
+    var reconstructedChroma: ElementPointer<UInt8> {
+        mutating get { planes.chroma + (y &* 8 &* stride &+ x &* 16) }
+    }
 
     /// Copies the neighboring samples of the macroblock to the border of the luma of `candidate`.
     mutating func loadLumaNeighborhood(_ candidate: CandidatePointers) {

@@ -24,8 +24,6 @@ struct MacroblockCoder {
     /// `H264ReconstructedPicture.stillBlocks` of this picture.
     let stillBlocks: ElementPointer<UInt8>
     let refresh: RefreshGuard
-    /// The limits of the samples that intra refresh permits, with the same indices as `referencesOfLists`.
-    let cleanLimits: ElementPointer<Int32>
 
     // The slice.
     var sliceNumber: Int32 = 0
@@ -36,11 +34,11 @@ struct MacroblockCoder {
     var direct_8x8_inference_flag = true
     /// The planes of the pictures in the lists, with `listLength` entries for each list, and a number that identifies
     /// each distinct picture.
-    let referencesOfLists: ElementPointer<ReferencePlanes>
-    let referenceIdentities: ElementPointer<Int8>
+    var referencesOfLists: ElementPointer<ReferencePlanes>
+    var referenceIdentities: ElementPointer<Int8>
+    /// The limits of the samples that intra refresh permits, with the same indices as `referencesOfLists`.
+    var cleanLimits: ElementPointer<Int32>
     static let listLength = 32
-    /// QP_Y,PRED: the QP of the previous macroblock in the slice.
-    var lastQP = 26
     var qp = 26
     var lambda = 4
     /// The weight of a bit against squared errors, in 256ths.
@@ -113,13 +111,14 @@ struct MacroblockCoder {
     var squaredError: UInt64 = 0
     var intraCount = 0
     var skipCount = 0
-    var qpSum = 0
 
+    /// - Parameters:
+    ///   - scratch: The memory that only this coder uses.
+    ///   - levels: The model that all coders of the picture share if they use it.
     init(
         job: H264PictureJob, geometry: PlaneGeometry, tables: H264PictureTables, scratch: H264Scratch,
-        quantizers: ElementPointer<H264Quantizer>,
-        references: ElementPointer<ReferencePlanes>, referenceIdentities: ElementPointer<Int8>, refresh: RefreshGuard,
-        cleanLimits: ElementPointer<Int32>
+        levels: LevelModel, quantizers: ElementPointer<H264Quantizer>, references: H264SliceReferences,
+        refresh: RefreshGuard
     ) {
         self.geometry = geometry
         width = job.widthInMacroblocks
@@ -138,10 +137,10 @@ struct MacroblockCoder {
         macroblockQPs = job.macroblockQPs
         stillBlocks = job.reconstruction.stillBlocks
         self.refresh = refresh
-        self.cleanLimits = cleanLimits
-        self.references = references
-        referencesOfLists = references
-        self.referenceIdentities = referenceIdentities
+        cleanLimits = references.cleanLimits
+        self.references = references.planes
+        referencesOfLists = references.planes
+        referenceIdentities = references.identities
         quantizer = quantizers[26]
         cbQuantizer = quantizers[26]
         crQuantizer = quantizers[26]
@@ -156,8 +155,8 @@ struct MacroblockCoder {
         scan8x8 = scratch.scan8x8.elements
         scan4x4 = scratch.scan4x4.elements
         chooser = LevelChooser(
-            model: LevelModel(chances: scratch.levelChances.elements, costs: scratch.levelCosts.elements),
-            sizes: scratch.sizes.elements, choices: scratch.choices.elements, costs: scratch.choiceCosts.elements)
+            model: levels, sizes: scratch.sizes.elements, choices: scratch.choices.elements,
+            costs: scratch.choiceCosts.elements)
         motionBits = scratch.motionBits.elements
         motionCache = scratch.motion.elements
         referenceCache = scratch.references.elements
@@ -172,13 +171,15 @@ struct MacroblockCoder {
         other = CandidatePointers(scratch, 5)
     }
 
-    mutating func begin(_ slice: H264SliceJob, number: Int) {
+    mutating func begin(_ slice: H264SliceJob, number: Int, _ references: H264SliceReferences) {
         sliceNumber = Int32(number)
         sliceType = slice.type
         referenceCounts = SIMD2(slice.list0.count, slice.list1.count)
         colocatedStillBlocks = slice.isFirstOfList1LongTerm ? nil : slice.list1.first?.stillBlocks
         direct_8x8_inference_flag = slice.direct_8x8_inference_flag
-        lastQP = slice.qp
+        referencesOfLists = references.planes
+        referenceIdentities = references.identities
+        cleanLimits = references.cleanLimits
         select(0)
         setQP(slice.qp)
     }
@@ -201,9 +202,10 @@ struct MacroblockCoder {
         squareLambda = H264Lagrange.squareLambda(qp)
     }
 
-    /// Chooses, codes and reconstructs the macroblock at `address`, and stores its syntax elements in `syntax`.
-    mutating func code(_ address: Int, into syntax: inout MacroblockSyntax) {
-        start(address)
+    /// Chooses, codes and reconstructs the macroblock at column `x` and row `y`, and stores its syntax elements in
+    /// `syntax`.
+    mutating func code(x: Int, y: Int, into syntax: inout MacroblockSyntax) {
+        start(x, y)
         loadSource()
         switch sliceType {
         case .i: decideIntra()
@@ -219,10 +221,9 @@ struct MacroblockCoder {
         finish(&syntax)
     }
 
-    private mutating func start(_ address: Int) {
-        self.address = address
-        y = address / width
-        x = address &- y &* width
+    private mutating func start(_ x: Int, _ y: Int) {
+        (self.x, self.y) = (x, y)
+        address = y &* width &+ x
         let slice = tables.slice
         hasLeft = x > 0 && slice[address &- 1] == sliceNumber
         hasTop = y > 0 && slice[address &- width] == sliceNumber

@@ -10,7 +10,7 @@ package enum MacroblockKind: UInt8 {
 }
 
 /// The syntax elements of one macroblock, H.264 7.3.5, as the analysis passes them to an entropy coder. They are
-/// already relative to their predictions. One value exists for each slice worker and is reused for each macroblock.
+/// already relative to their predictions. Values are reused for other macroblocks.
 package struct MacroblockSyntax {
     package var kind = MacroblockKind.skip
     package var transform8x8 = false
@@ -22,25 +22,44 @@ package struct MacroblockSyntax {
     package var codedBlockPattern = 0
     /// `mb_qp_delta`, written if the syntax contains it.
     package var qpDelta = 0
-    /// QP_Y of the macroblock.
+    /// QP_Y of the macroblock. Until `QPChain.settle`, the QP with which the macroblock was coded.
     package var qp = 26
     /// The bits of the quadrants that are B_Direct_8x8, if the kind is inter 8×8 in a B slice.
     package var directQuadrants = 0
     /// −1 if `prev_intra_pred_mode_flag` is 1, otherwise `rem_intra_pred_mode`. The index is luma4x4BlkIdx; 8×8 blocks
     /// use the indices 0, 4, 8 and 12.
-    let intraModes = ElementStorage<Int8>(count: 16, repeating: -1)
+    let intraModes: ElementPointer<Int8>
     /// `ref_idx_l0` (indices 0…3) and `ref_idx_l1` (4…7) by 8×8 quadrant. All quadrants of a partition have the same
     /// value. In B slices, −1 means that the list is not used. In P slices, list 1 is ignored.
-    let referenceIndices = ElementStorage<Int8>(count: 8, repeating: 0)
+    let referenceIndices: ElementPointer<Int8>
     /// `mvd_l0` (indices 0…3) and `mvd_l1` (4…7) by 8×8 quadrant. All quadrants of a partition have the same value.
-    let motionDifferences = ElementStorage<MotionVector>(count: 8, repeating: .zero)
+    let motionDifferences: ElementPointer<MotionVector>
     /// Transform levels in zig-zag order; see `MacroblockLevels`. Entries of blocks that are not coded according to
     /// `codedBlockPattern` are ignored.
-    let levels = ElementStorage<Int16>(count: MacroblockLevels.count, repeating: 0)
+    let levels: ElementPointer<Int16>
     /// The number of nonzero levels of each block; see `MacroblockLevels`. It is 0 for blocks that are not coded.
-    let nonZeroCounts = ElementStorage<UInt8>(count: MacroblockLevels.blockCount, repeating: 0)
+    let nonZeroCounts: ElementPointer<UInt8>
 
-    package init() {}
+    /// Keeps the elements alive.
+    private let memory: Memory
+
+    private final class Memory: Sendable {
+        let intraModes = ElementStorage<Int8>(count: 16, repeating: -1)
+        let referenceIndices = ElementStorage<Int8>(count: 8, repeating: 0)
+        let motionDifferences = ElementStorage<MotionVector>(count: 8, repeating: .zero)
+        let levels = ElementStorage<Int16>(count: MacroblockLevels.count, repeating: 0)
+        let nonZeroCounts = ElementStorage<UInt8>(count: MacroblockLevels.blockCount, repeating: 0)
+    }
+
+    package init() {
+        let memory = Memory()
+        self.memory = memory
+        intraModes = memory.intraModes.elements
+        referenceIndices = memory.referenceIndices.elements
+        motionDifferences = memory.motionDifferences.elements
+        levels = memory.levels.elements
+        nonZeroCounts = memory.nonZeroCounts.elements
+    }
 }
 
 /// The indices of a macroblock's levels and counts.

@@ -24,8 +24,8 @@ extension CABACCoder {
     mutating func writeResidual(
         _ macroblock: borrowing MacroblockSyntax, transform8x8: Bool, neighbors: (UInt8, UInt8), grid: BlockCountGrid
     ) -> UInt8 {
-        let levels = macroblock.levels.elements
-        let counts = macroblock.nonZeroCounts.elements
+        let levels = macroblock.levels
+        let counts = macroblock.nonZeroCounts
         let pattern = macroblock.codedBlockPattern
         var flags: UInt8 = 0
         let intra16x16 = macroblock.kind == .intra16x16

@@ -205,7 +205,7 @@ struct CABACCoder {
         _ macroblock: borrowing MacroblockSyntax, left: NeighborRecord, top: NeighborRecord
     ) {
         if macroblock.kind != .intra16x16 {
-            let modes = macroblock.intraModes.elements
+            let modes = macroblock.intraModes
             for block in stride(from: 0, to: 16, by: macroblock.kind == .intra8x8 ? 4 : 1) {
                 let mode = Int(modes[block])
                 arithmetic.encode(68, mode < 0 ? 1 : 0)
@@ -264,9 +264,9 @@ struct CABACCoder {
         for quadrant in 0..<4 where direct >> quadrant & 1 == 0 {
             for list in 0..<lists {
                 let at = 4 * list + quadrant
-                let reference = macroblock.referenceIndices.elements[at]
+                let reference = macroblock.referenceIndices[at]
                 if lists == 2 && reference < 0 { continue }
-                let difference = macroblock.motionDifferences.elements[at]
+                let difference = macroblock.motionDifferences[at]
                 record.motion[2 * at] = UInt8(min(difference.x.magnitude, 64))
                 record.motion[2 * at + 1] = UInt8(min(difference.y.magnitude, 64))
                 if reference > 0 { record.references |= 1 << UInt8(at) }
@@ -286,7 +286,7 @@ struct CABACCoder {
                     ? ours >> UInt8(quadrant - 2)
                     : top.references >> UInt8(4 * list + quadrant + 2)
                 writeReference(
-                    Int(macroblock.referenceIndices.elements[4 * list + quadrant]),
+                    Int(macroblock.referenceIndices[4 * list + quadrant]),
                     context: Int(besideBits & 1) + 2 * Int(aboveBits & 1))
             }
         }
@@ -297,7 +297,7 @@ struct CABACCoder {
                 let above = 8 * list + (quadrant & 2 != 0 ? 2 * (quadrant - 2) : 2 * (quadrant + 2))
                 let besideMotion = quadrant & 1 != 0 ? record.motion : left.motion
                 let aboveMotion = quadrant & 2 != 0 ? record.motion : top.motion
-                let difference = macroblock.motionDifferences.elements[4 * list + quadrant]
+                let difference = macroblock.motionDifferences[4 * list + quadrant]
                 writeDifference(
                     Int(difference.x), start: 40, neighbors: Int(besideMotion[beside]) + Int(aboveMotion[above]))
                 writeDifference(

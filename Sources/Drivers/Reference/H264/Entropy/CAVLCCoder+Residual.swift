@@ -4,8 +4,8 @@ extension CAVLCCoder {
     private static let chromaDCTokens = 4 * 68
 
     mutating func writeResidual(_ macroblock: borrowing MacroblockSyntax, grid: BlockCountGrid, transform8x8: Bool) {
-        let levels = macroblock.levels.elements
-        let counts = macroblock.nonZeroCounts.elements
+        let levels = macroblock.levels
+        let counts = macroblock.nonZeroCounts
         let pattern = macroblock.codedBlockPattern
         let intra16x16 = macroblock.kind == .intra16x16
         if intra16x16 {

@@ -103,7 +103,7 @@ struct CAVLCCoder {
 
     private mutating func writeIntraModes(_ macroblock: borrowing MacroblockSyntax) {
         if macroblock.kind != .intra16x16 {
-            let modes = macroblock.intraModes.elements
+            let modes = macroblock.intraModes
             for block in stride(from: 0, to: 16, by: macroblock.kind == .intra8x8 ? 4 : 1) {
                 let mode = modes[block]
                 if mode < 0 { sink.put(1, 1) } else { sink.put(UInt32(mode), 4) }
@@ -120,13 +120,13 @@ struct CAVLCCoder {
             if range == 0 { continue }
             let quadrants = macroblock.codedQuadrants(slice, list: list)
             for quadrant in 0..<4 where quadrants & 1 << quadrant != 0 {
-                sink.putTruncated(Int(macroblock.referenceIndices.elements[4 * list + quadrant]), range: range)
+                sink.putTruncated(Int(macroblock.referenceIndices[4 * list + quadrant]), range: range)
             }
         }
         for list in 0..<lists {
             let quadrants = macroblock.codedQuadrants(slice, list: list)
             for quadrant in 0..<4 where quadrants & 1 << quadrant != 0 {
-                let difference = macroblock.motionDifferences.elements[4 * list + quadrant]
+                let difference = macroblock.motionDifferences[4 * list + quadrant]
                 sink.putSigned(Int(difference.x))
                 sink.putSigned(Int(difference.y))
             }

@@ -3,7 +3,7 @@
 extension MacroblockSyntax {
     /// Returns the lists that a quadrant predicts from: 0 list 0, 1 list 1, 2 both.
     @inline(__always) private func lists(_ quadrant: Int) -> Int {
-        let references = referenceIndices.elements
+        let references = referenceIndices
         return references[4 &+ quadrant] < 0 ? 0 : (references[quadrant] < 0 ? 1 : 2)
     }
 
@@ -31,7 +31,7 @@ extension MacroblockSyntax {
         let quadrants = kind.partitionQuadrants
         if slice.type != .b { return quadrants }
         var coded = 0
-        for quadrant in 0..<4 where referenceIndices.elements[4 &* list &+ quadrant] >= 0 { coded |= 1 &<< quadrant }
+        for quadrant in 0..<4 where referenceIndices[4 &* list &+ quadrant] >= 0 { coded |= 1 &<< quadrant }
         return kind == .inter8x8 ? coded & ~directQuadrants : coded & quadrants
     }
 

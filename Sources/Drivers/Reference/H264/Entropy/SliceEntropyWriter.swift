@@ -92,7 +92,11 @@ package final class SliceEntropyWriter {
     /// With CABAC and the 8×8 transform, a luma block that is coded according to `codedBlockPattern` must have a
     /// nonzero level. The syntax has no coded_block_flag for these blocks.
     package func write(_ macroblock: borrowing MacroblockSyntax, address: Int) {
-        let column = address % width
+        write(macroblock, address: address, column: address % width)
+    }
+
+    /// Writes a macroblock, whose column is known.
+    func write(_ macroblock: borrowing MacroblockSyntax, address: Int, column: Int) {
         let hasLeft = column > 0 && address > slice.firstMacroblock
         let hasTop = address - width >= slice.firstMacroblock
         let none =

@@ -174,25 +174,14 @@ struct H264Deblocker {
         let row = width &* 2
         let origin = y &* 2 &* row &+ x &* 2
         let bits = UInt32(tables.nonZero[address])
-        // Edges with bS 2 because of levels. Bit 4r + c is set if there are levels on either side of the left
-        // (`across`) or upper (`down`) edge of block (r, c).
-        let across = bits | bits &<< 1
-        let down = bits | bits &<< 4
-        if small {
-            strengths.store(4, column(across, 1))
-            strengths.store(12, column(across, 3))
-            strengths.store(20, line(down, 1))
-            strengths.store(28, line(down, 3))
-        } else {
-            strengths.store(4, 0 as UInt32)
+        if bits == 0 && isUniform(origin, row) {
+            strengths.store(4, 0 as UInt64)
             strengths.store(12, 0 as UInt32)
-            strengths.store(20, 0 as UInt32)
+            strengths.store(20, 0 as UInt64)
             strengths.store(28, 0 as UInt32)
+        } else {
+            decideInnerStrengths(bits, origin, row, small: small)
         }
-        let middle = motionDiffers(origin, origin &+ 1) | motionDiffers(origin &+ row, origin &+ row &+ 1) &<< 16
-        strengths.store(8, strongest(column(across, 2), middle))
-        let center = motionDiffers(origin, origin &+ row) | motionDiffers(origin &+ 1, origin &+ row &+ 1) &<< 16
-        strengths.store(24, strongest(line(down, 2), center))
         if !filtersLeft {
             strengths.store(0, 0 as UInt32)
         } else if isIntra[address &- 1] != 0 {
@@ -215,6 +204,38 @@ struct H264Deblocker {
                 | motionDiffers(origin &- row &+ 1, origin &+ 1) &<< 16
             strengths.store(16, strongest(line(bits | top, 0), moved))
         }
+    }
+
+    /// Derives bS of the edges inside a macroblock that is not intra.
+    @inline(__always) private func decideInnerStrengths(_ bits: UInt32, _ origin: Int, _ row: Int, small: Bool) {
+        // Edges with bS 2 because of levels. Bit 4r + c is set if there are levels on either side of the left
+        // (`across`) or upper (`down`) edge of block (r, c).
+        let across = bits | bits &<< 1
+        let down = bits | bits &<< 4
+        if small {
+            strengths.store(4, column(across, 1))
+            strengths.store(12, column(across, 3))
+            strengths.store(20, line(down, 1))
+            strengths.store(28, line(down, 3))
+        } else {
+            strengths.store(4, 0 as UInt32)
+            strengths.store(12, 0 as UInt32)
+            strengths.store(20, 0 as UInt32)
+            strengths.store(28, 0 as UInt32)
+        }
+        let middle = motionDiffers(origin, origin &+ 1) | motionDiffers(origin &+ row, origin &+ row &+ 1) &<< 16
+        strengths.store(8, strongest(column(across, 2), middle))
+        let center = motionDiffers(origin, origin &+ row) | motionDiffers(origin &+ 1, origin &+ row &+ 1) &<< 16
+        strengths.store(24, strongest(line(down, 2), center))
+    }
+
+    /// Returns whether the four 8×8 blocks of a macroblock have the same motion. May return false if they do.
+    @inline(__always) private func isUniform(_ origin: Int, _ row: Int) -> Bool {
+        if comparesBothLists { return false }
+        let (first, second) = (tables.motion.load(origin, as: SIMD2<UInt32>.self), tables.motion.load(origin &+ row, as: SIMD2<UInt32>.self))
+        let picture = tables.referencePicture
+        let (upper, lower) = (picture.load(origin, as: SIMD2<Int8>.self), picture.load(origin &+ row, as: SIMD2<Int8>.self))
+        return first == second && upper == lower && first.x == first.y && upper.x == upper.y
     }
 
     /// Returns four bytes, one per row: 2 if the bit of the row is set in column `index`.

@@ -81,6 +81,14 @@ package enum MotionCompensation {
         toCb cb: ElementPointer<UInt8>, cr: ElementPointer<UInt8>, _ destinationStride: Int
     ) {
         let origin = planes.chroma + ((y &>> 3) &* stride &+ (x &>> 3) &* 2)
+        if (x | y) & 7 == 0 && width == 8 {
+            for row in 0..<height {
+                let pairs: Bytes = origin.load(row &* stride)
+                cb.store(row &* destinationStride, pairs.evenHalf)
+                cr.store(row &* destinationStride, pairs.oddHalf)
+            }
+            return
+        }
         let right = Words(repeating: Int16(truncatingIfNeeded: x & 7))
         let left = 8 &- right
         let below = Words(repeating: Int16(truncatingIfNeeded: y & 7))
@@ -92,17 +100,20 @@ package enum MotionCompensation {
             ((a &* above &+ b &* below &+ 32) &>> 6).bytes
         }
         if width == 8 {
-            var a0 = mixed(origin)
-            var a1 = mixed(origin + 8)
+            // Cb has the even bytes, Cr the odd ones.
+            @inline(__always) func line(_ row: Int) -> (cb: Words, cr: Words) {
+                let pairs: Bytes = origin.load(row &* stride)
+                let next: Bytes = origin.load(row &* stride &+ 2)
+                return (
+                    pairs.evenWords &* left &+ next.evenWords &* right, pairs.oddWords &* left &+ next.oddWords &* right
+                )
+            }
+            var a = line(0)
             for row in 0..<height {
-                let next = origin + (row &+ 1) &* stride
-                let b0 = mixed(next)
-                let b1 = mixed(next + 8)
-                let pairs = Bytes(lowHalf: sample(a0, b0), highHalf: sample(a1, b1))
-                cb.store(row &* destinationStride, pairs.evenHalf)
-                cr.store(row &* destinationStride, pairs.oddHalf)
-                a0 = b0
-                a1 = b1
+                let b = line(row &+ 1)
+                cb.store(row &* destinationStride, sample(a.cb, b.cb))
+                cr.store(row &* destinationStride, sample(a.cr, b.cr))
+                a = b
             }
         } else {
             var a = mixed(origin)

@@ -39,6 +39,22 @@ package enum H264BlockCost {
         width == 16 ? sad16(a, b, stride, height: height) : sad8(a, b, stride, height: height)
     }
 
+    /// Returns the sum of absolute differences between a 16×`height` block and the average of two blocks.
+    @inline(never) package static func sad16(
+        _ a: ElementPointer<UInt8>, average first: ElementPointer<UInt8>, _ second: ElementPointer<UInt8>, _ stride: Int, height: Int
+    ) -> Int {
+        var sum: Int32 = 0
+        for y in 0..<height {
+            let source: Bytes = a.load(y &* H264Scratch.sourceStride)
+            let average = first.load(y &* stride, as: Bytes.self).average(second.load(y &* stride))
+            for x in 0..<16 {
+                let d = Int32(source[x]) &- Int32(average[x])
+                sum = sum &+ (d < 0 ? 0 &- d : d)
+            }
+        }
+        return Int(sum)
+    }
+
     /// Returns the sum of squared differences of a `width`×`height` block. `width` must be a multiple of 8.
     @inline(never) package static func squares(
         _ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int, width: Int, height: Int
@@ -103,6 +119,22 @@ package enum H264BlockCost {
         return sum
     }
 
+    /// Returns the SATD of a 16×16 block, or a number of at least `limit` if the SATD is not lower.
+    @inline(never) package static func satd16x16(
+        _ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int, below limit: Int
+    ) -> Int {
+        var sum = 0
+        var y = 0
+        while y < 16 {
+            let p = a + y &* H264Scratch.sourceStride
+            let q = b + y &* stride
+            sum &+= (transformed8x4(p, q, stride) &+ transformed8x4(p + 8, q + 8, stride)).unsignedSum
+            if sum >= limit { break }
+            y &+= 4
+        }
+        return sum
+    }
+
     /// Returns the SATD of one 4×4 block.
     @inline(never) package static func satd4x4(_ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int) -> Int {
         @inline(__always) func row(_ y: Int) -> Words {
@@ -117,6 +149,21 @@ package enum H264BlockCost {
         let v = t.r0 &- t.r2
         let w = t.r1 &- t.r3
         return (s.magnitude.atLeast(u.magnitude) &+ v.magnitude.atLeast(w.magnitude)).unsignedSum
+    }
+
+    /// Returns whether four 8×8 Hadamard transforms of a 16×16 block have a lower cost than `limit`: the sum of
+    /// `satd8x8`.
+    @inline(__always) static func isSATD8x8(
+        _ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int, below limit: Int
+    ) -> Bool {
+        var sum = 0
+        for i in 0..<4 {
+            let (column, row) = ((i & 1) &* 8, (i &>> 1) &* 8)
+            sum &+= satd8x8(
+                a + (row &* H264Scratch.sourceStride &+ column), b + (row &* stride &+ column), stride)
+            if sum >= limit { return false }
+        }
+        return true
     }
 
     /// Returns a quarter of the sum of absolute 8×8 Hadamard coefficients, which is comparable with `satd` of the same

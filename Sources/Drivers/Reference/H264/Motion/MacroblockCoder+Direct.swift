@@ -69,7 +69,7 @@ extension MacroblockCoder {
     }
 
     /// Returns the motion of direct prediction of an 8×8 block.
-    func directMotion(_ block: Int) -> PairMotion {
+    mutating func directMotion(_ block: Int) -> PairMotion {
         PairMotion(references: direct.references, first: direct.vectors[block], second: direct.vectors[4 &+ block])
     }
 

@@ -70,6 +70,8 @@ package struct H264PictureJob: Sendable {
     package var intraRefresh: IntraRefresh?
     /// Whether levels are chosen by their rate-distortion cost (trellis). If nil, `quality` decides.
     package var choosesLevels: Bool?
+    /// Whether the result contains `lumaSquaredError`.
+    package var measuresError = false
     /// The maximum size in bytes of each slice's NAL unit. A slice with a single macroblock may be larger.
     package var sliceByteLimit: SliceByteLimit?
 

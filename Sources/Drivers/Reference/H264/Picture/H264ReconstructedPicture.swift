@@ -37,12 +37,12 @@ package final class H264ReconstructedPicture: @unchecked Sendable {
         return fresh.elements
     }
 
-    /// Marks the samples as complete. The margins and half-sample planes are filled now for reference pictures,
-    /// otherwise when the picture is first used as a reference.
-    func finish(isReference: Bool) {
-        isUnfinished = true
-        if isReference { finishForReference() }
-    }
+    /// Allocates everything that is allocated at the first access. Call it before several threads use the picture.
+    func allocate() { _ = (planes, stillBlocks) }
+
+    /// Marks the samples as complete. Unless `isFinished`, the margins and half-sample planes are filled when the
+    /// picture is first used as a reference.
+    func complete(isFinished: Bool) { isUnfinished = !isFinished }
 
     /// Fills the margins and half-sample planes if that was not done yet.
     func finishForReference() {

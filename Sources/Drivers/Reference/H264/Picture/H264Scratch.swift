@@ -1,4 +1,4 @@
-/// Temporary memory for coding one macroblock, allocated once per encoder.
+/// Temporary memory for coding one macroblock, allocated once for each thread of an encoder.
 package final class H264Scratch: Sendable {
     /// Bytes between rows of the source macroblock: luma 16×16, then 8 rows of Cb (left half) and Cr (right half).
     package static let sourceStride = 16
@@ -41,9 +41,11 @@ package final class H264Scratch: Sendable {
     let motionBits = ElementStorage<UInt16>(count: H264Scratch.motionBitCount, repeating: 0)
     static let motionBitCount = 20000
 
+    var levelModel: LevelModel { LevelModel(chances: levelChances.elements, costs: levelCosts.elements) }
+
     init() {
         for i in 0..<16 { scan4x4.elements[i] = UInt8(Scan.positions4x4[i]) }
-        LevelModel(chances: levelChances.elements, costs: levelCosts.elements).reset()
+        levelModel.reset()
         for i in 0..<64 { scan8x8.elements[i] = UInt8(Scan.positions8x8[i]) }
         for i in 0..<Self.motionBitCount {
             // The length of an Exp-Golomb code, smoothed to approximate arithmetic coding.

@@ -26,6 +26,9 @@ struct H264SpeedPreset {
     /// Whether macroblock types and transforms are compared by their actual squared error and estimated bits.
     private(set) var decidesByCost = false
 
+    /// Whether the model of levels adapts from macroblock to macroblock.
+    var learns: Bool { choosesLevels || decidesByCost }
+
     /// `quality` is 1 (best) to 7 (fastest). `asked` overrides the value of `choosesLevels` that follows from the
     /// quality.
     init(quality: Int, choosesLevels asked: Bool? = nil) {

@@ -48,7 +48,7 @@ extension MacroblockCoder {
         return (lambda &* bits) &>> 4
     }
 
-    @inline(__always) func searchRange(_ partition: H264Partition, reference: Int) -> SearchRange {
+    @inline(__always) mutating func searchRange(_ partition: H264Partition, reference: Int) -> SearchRange {
         let range = SearchRange(
             minX: max(-16 &* x &- MotionSearch.reach, -MotionSearch.horizontalRange),
             maxX: min(16 &* (width &- 1 &- x) &+ MotionSearch.reach, MotionSearch.horizontalRange),
@@ -59,7 +59,7 @@ extension MacroblockCoder {
 
     /// Limits the range to samples that intra refresh permits. The interpolation filter reads three samples beyond the
     /// block.
-    @inline(never) private func guarded(_ range: SearchRange, _ partition: H264Partition, _ reference: Int)
+    @inline(never) private mutating func guarded(_ range: SearchRange, _ partition: H264Partition, _ reference: Int)
         -> SearchRange
     {
         let limit = Int(cleanLimits[Self.listLength &* list &+ reference]) &- 3
@@ -69,7 +69,7 @@ extension MacroblockCoder {
     }
 
     /// Returns whether intra refresh permits this vector into a picture of the selected list.
-    @inline(__always) func mayUse(_ motion: MotionVector, reference: Int) -> Bool {
+    @inline(__always) mutating func mayUse(_ motion: MotionVector, reference: Int) -> Bool {
         if !isGuarded { return true }
         let range = searchRange(.whole, reference: reference)
         return Int(motion.x) &>> 2 <= range.maxX && Int(motion.y) &>> 2 <= range.maxY
@@ -93,19 +93,22 @@ extension MacroblockCoder {
 
         var bestX = min(max((Int(predictor.x) &+ 2) &>> 2, minX), maxX)
         var bestY = min(max((Int(predictor.y) &+ 2) &>> 2, minY), maxY)
-        var best =
-            H264BlockCost.sad(original, origin + (bestY &* stride &+ bestX), stride, width: width, height: height)
-            &+ motionCost(bestX &* 4, bestY &* 4, predictor)
+        var best = Int.max
+        /// Returns the cost of a vector, or a cost of at least `best` if it is not lower.
         @inline(__always) func at(_ candidateX: Int, _ candidateY: Int) -> Int {
-            H264BlockCost.sad(
-                original, origin + (candidateY &* stride &+ candidateX), stride, width: width, height: height)
-                &+ motionCost(candidateX &* 4, candidateY &* 4, predictor)
+            let bits = motionCost(candidateX &* 4, candidateY &* 4, predictor)
+            if bits >= best { return bits }
+            return bits
+                &+ H264BlockCost.sad(
+                    original, origin + (candidateY &* stride &+ candidateX), stride, width: width, height: height)
         }
+        best = at(bestX, bestY)
+        let (firstX, firstY) = (bestX, bestY)
         for i in 0..<candidates {
             let candidate = motionCache[MotionSearch.candidates &+ i]
             let candidateX = min(max((Int(candidate.x) &+ 2) &>> 2, minX), maxX)
             let candidateY = min(max((Int(candidate.y) &+ 2) &>> 2, minY), maxY)
-            if candidateX == bestX && candidateY == bestY { continue }
+            if candidateX == bestX && candidateY == bestY || candidateX == firstX && candidateY == firstY { continue }
             let cost = at(candidateX, candidateY)
             if cost < best {
                 best = cost
@@ -131,20 +134,24 @@ extension MacroblockCoder {
             if bestX == centerX && bestY == centerY { break }
         }
         round = 0
+        var cameFrom = -1
         while round < preset.diamonds {
             round &+= 1
             let (centerX, centerY) = (bestX, bestY)
             if centerX <= minX || centerX >= maxX || centerY <= minY || centerY >= maxY { break }
-            for i in 0..<4 {
+            var direction = -1
+            for i in 0..<4 where i != cameFrom {
                 let offset = MotionSearch.diamond(i)
                 let cost = at(centerX &+ offset.x, centerY &+ offset.y)
                 if cost < best {
                     best = cost
                     bestX = centerX &+ offset.x
                     bestY = centerY &+ offset.y
+                    direction = i
                 }
             }
-            if bestX == centerX && bestY == centerY { break }
+            if direction < 0 { break }
+            cameFrom = direction ^ 1
         }
         return refine(
             partition, planes, original, predictor: predictor, startX: bestX &* 4, startY: bestY &* 4,
@@ -163,6 +170,10 @@ extension MacroblockCoder {
         var samples = source.first
         var samplesStride = stride
         if source.averaged {
+            if !preset.hadamard && partition.width == 16 {
+                return H264BlockCost.sad16(
+                    original, average: source.first, source.second, stride, height: partition.height)
+            }
             samples = trial
             samplesStride = H264Scratch.workStride
             MotionCompensation.average(

@@ -41,24 +41,24 @@ package enum Scan {
     /// its levels are dropped.
     ///
     /// The score is 9 if any level is not ±1. Otherwise each ±1 adds up to 3, and less the more zeros are before it.
-    @inline(never) static func score(_ levels: ElementPointer<Int16>, from first: Int, count: Int) -> Int {
-        var score = 0
-        var run = 0
-        var i = first
+    @inline(never) package static func score(_ levels: ElementPointer<Int16>, from first: Int, count: Int) -> Int {
         let isLong = count > 16
-        while i < count {
-            let level = levels[i]
-            if level == 0 {
-                run &+= 1
-            } else {
-                if level != 1 && level != -1 { return 9 }
-                score &+=
-                    isLong
-                    ? (run < 4 ? 3 : (run < 12 ? 2 : (run < 24 ? 1 : 0)))
-                    : (run < 1 ? 3 : (run < 3 ? 2 : (run < 6 ? 1 : 0)))
-                run = 0
-            }
-            i &+= 1
+        var bits = levels.load(0, as: Words.self).magnitude | levels.load(8, as: Words.self).magnitude
+        if isLong {
+            for i in 2..<8 { bits |= levels.load(8 &* i, as: Words.self).magnitude }
+        }
+        // SAFETY: both types consist of 16 bytes without padding, and every bit pattern is valid.
+        let pair = unsafe unsafeBitCast(bits, to: SIMD2<UInt64>.self)
+        // A magnitude above 1 has a bit above the lowest.
+        if (pair.x | pair.y) & 0xFFFE_FFFE_FFFE_FFFE != 0 { return 9 }
+        var rest = (isLong ? levels.nonZeroMask64() : UInt64(levels.nonZeroMask16())) &>> UInt64(truncatingIfNeeded: first)
+        // Two bits for each run of zeros: what a level after it adds.
+        let points: UInt64 = isLong ? 0x0000_5555_55AA_AAFF : 0x56B
+        var score = 0
+        while rest != 0 {
+            let run = rest.trailingZeroBitCount
+            if run < 32 { score &+= Int(truncatingIfNeeded: points &>> UInt64(truncatingIfNeeded: 2 &* run)) & 3 }
+            rest = (rest &>> UInt64(truncatingIfNeeded: run)) &>> 1
         }
         return score
     }
