@@ -159,6 +159,21 @@ struct PixelsInterpolationTests {
                     }
                 }
                 #expect(H264BlockCost.satd(a.elements, b.elements, 32, width: width, height: height) == transformed / 2)
+                if width == 16 {
+                    // The average of a block with itself is the block.
+                    #expect(
+                        H264BlockCost.sad16(a.elements, average: b.elements, b.elements, 32, height: height) == absolute)
+                    var averaged = 0
+                    for y in 0..<height {
+                        for x in 0..<16 {
+                            let (p, q) = (b.elements[y * 32 + x], b.elements[y * 32 + x + 5])
+                            averaged += abs(Int(a.elements[y * 16 + x]) - (Int(p) + Int(q) + 1) / 2)
+                        }
+                    }
+                    #expect(
+                        H264BlockCost.sad16(a.elements, average: b.elements, b.elements + 5, 32, height: height)
+                            == averaged)
+                }
                 guard width == 16, height == 16 else { continue }
                 for limit in [0, 1, transformed / 8, transformed / 2, transformed / 2 + 1, Int.max] {
                     let limited = H264BlockCost.satd16x16(a.elements, b.elements, 32, below: limit)

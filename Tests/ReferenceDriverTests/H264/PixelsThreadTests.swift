@@ -66,7 +66,7 @@ struct PixelsThreadTests {
             var done: Set<H264RowSchedule.Work> = []
             var count = 0
             while true {
-                if running.count < 3, let work = schedule.poll() {
+                if running.count < 3, let work = schedule.poll(worker: count % 2) ?? schedule.poll(worker: 0) {
                     count += 1
                     switch work {
                     case .code(let row):

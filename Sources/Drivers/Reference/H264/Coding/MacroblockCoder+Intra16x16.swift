@@ -13,13 +13,14 @@ extension MacroblockCoder {
             case 3: if !(intraTop && intraLeft && intraTopLeft) { continue }
             default: break
             }
-            IntraPlanar.predict16x16(mode: mode, around: intra16.luma, left: intraLeft, top: intraTop, to: trial)
+            IntraPlanar.predict16x16(
+                mode: mode, around: intra16.luma, left: intraLeft, top: intraTop, to: trial, equalRows: 4)
             let bits = [1, 2, 2, 3] as InlineArray<4, Int>
-            // The cost is always SATD, because SAD misjudges the smooth modes.
             let modeCost = lambda &* bits[mode]
+            // The cost is always SATD, because SAD misjudges the smooth modes.
             let cost =
                 H264BlockCost.satd16x16(
-                    sourceLuma, trial, H264Scratch.workStride, below: best.cost &- modeCost)
+                    sourceLuma, trial, H264Scratch.workStride, repeats: mode & 1 == 0, below: best.cost &- modeCost)
                 &+ modeCost
             if cost < best.cost { best = (mode, cost) }
         }

@@ -1,14 +1,16 @@
 /// Intra 16×16 and chroma prediction, H.264 8.3.3 and 8.3.4, from the neighboring samples around the block in memory.
 package enum IntraPlanar {
-    /// Predicts 16×16 luma samples. `mode` is Intra16x16PredMode: 0 vertical, 1 horizontal, 2 DC, 3 plane.
+    /// Predicts 16×16 luma samples. `mode` is Intra16x16PredMode: 0 vertical, 1 horizontal, 2 DC, 3 plane. In the
+    /// modes 0 and 2 all rows are equal, and only `equalRows` are written.
     @inline(never) package static func predict16x16(
-        mode: Int, around block: ElementPointer<UInt8>, left: Bool, top: Bool, to destination: ElementPointer<UInt8>
+        mode: Int, around block: ElementPointer<UInt8>, left: Bool, top: Bool, to destination: ElementPointer<UInt8>,
+        equalRows: Int = 16
     ) {
         let stride = H264Scratch.workStride
         switch mode {
         case 0:
             let row: Bytes = block.load(0 &- stride)
-            for y in 0..<16 { destination.store(y &* stride, row) }
+            for y in 0..<equalRows { destination.store(y &* stride, row) }
         case 1:
             for y in 0..<16 { destination.store(y &* stride, Bytes(repeating: block[y &* stride &- 1])) }
         case 3:
@@ -19,7 +21,7 @@ package enum IntraPlanar {
             if left { for i in 0..<16 { sum &+= Int(block[i &* stride &- 1]) } }
             let mean = left && top ? (sum &+ 16) &>> 5 : (left || top ? (sum &+ 8) &>> 4 : 128)
             let row = Bytes(repeating: UInt8(truncatingIfNeeded: mean))
-            for y in 0..<16 { destination.store(y &* stride, row) }
+            for y in 0..<equalRows { destination.store(y &* stride, row) }
         }
     }
 

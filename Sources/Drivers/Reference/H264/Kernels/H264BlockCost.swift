@@ -18,9 +18,25 @@ package enum H264BlockCost {
         return Int(sum)
     }
 
-    /// Returns the sum of absolute differences of a 16×`height` block.
-    @inline(never) package static func sad16(_ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int, height: Int) -> Int {
-        absolute(a, b, stride, width: 16, height: height)
+    /// Returns the sum of absolute differences of a 16×`height` block. `height` must be a multiple of 4.
+    @inline(never) package static func sad16(
+        _ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int, height: Int
+    ) -> Int {
+        var sum: Int32 = 0
+        var y = 0
+        while y < height {
+            // The compiler unrolls only loops with constant counts.
+            for i in 0..<4 {
+                let p = a + (y &+ i) &* H264Scratch.sourceStride
+                let q = b + (y &+ i) &* stride
+                for x in 0..<16 {
+                    let d = Int32(p[x]) &- Int32(q[x])
+                    sum = sum &+ (d < 0 ? 0 &- d : d)
+                }
+            }
+            y &+= 4
+        }
+        return Int(sum)
     }
 
     /// Returns the sum of absolute differences of an 8×`height` block.
@@ -39,18 +55,25 @@ package enum H264BlockCost {
         width == 16 ? sad16(a, b, stride, height: height) : sad8(a, b, stride, height: height)
     }
 
-    /// Returns the sum of absolute differences between a 16×`height` block and the average of two blocks.
+    /// Returns the sum of absolute differences between a 16×`height` block and the average of two blocks. `height` must
+    /// be a multiple of 4.
     @inline(never) package static func sad16(
-        _ a: ElementPointer<UInt8>, average first: ElementPointer<UInt8>, _ second: ElementPointer<UInt8>, _ stride: Int, height: Int
+        _ a: ElementPointer<UInt8>, average first: ElementPointer<UInt8>, _ second: ElementPointer<UInt8>,
+        _ stride: Int, height: Int
     ) -> Int {
         var sum: Int32 = 0
-        for y in 0..<height {
-            let source: Bytes = a.load(y &* H264Scratch.sourceStride)
-            let average = first.load(y &* stride, as: Bytes.self).average(second.load(y &* stride))
-            for x in 0..<16 {
-                let d = Int32(source[x]) &- Int32(average[x])
-                sum = sum &+ (d < 0 ? 0 &- d : d)
+        var y = 0
+        while y < height {
+            for i in 0..<4 {
+                let row = (y &+ i) &* stride
+                let source: Bytes = a.load((y &+ i) &* H264Scratch.sourceStride)
+                let average = first.load(row, as: Bytes.self).average(second.load(row))
+                for x in 0..<16 {
+                    let d = Int32(source[x]) &- Int32(average[x])
+                    sum = sum &+ (d < 0 ? 0 &- d : d)
+                }
             }
+            y &+= 4
         }
         return Int(sum)
     }
@@ -119,15 +142,16 @@ package enum H264BlockCost {
         return sum
     }
 
-    /// Returns the SATD of a 16×16 block, or a number of at least `limit` if the SATD is not lower.
+    /// Returns the SATD of a 16×16 block, or a number of at least `limit` if the SATD is not lower. If `repeats`, the
+    /// first four rows of `b` are also the other rows.
     @inline(never) package static func satd16x16(
-        _ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int, below limit: Int
+        _ a: ElementPointer<UInt8>, _ b: ElementPointer<UInt8>, _ stride: Int, repeats: Bool = false, below limit: Int
     ) -> Int {
         var sum = 0
         var y = 0
         while y < 16 {
             let p = a + y &* H264Scratch.sourceStride
-            let q = b + y &* stride
+            let q = repeats ? b : b + y &* stride
             sum &+= (transformed8x4(p, q, stride) &+ transformed8x4(p + 8, q + 8, stride)).unsignedSum
             if sum >= limit { break }
             y &+= 4

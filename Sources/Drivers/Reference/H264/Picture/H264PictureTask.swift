@@ -58,7 +58,7 @@ final class H264PictureTask: @unchecked Sendable {
         let worker = workers[index]
         var coder = makeCoder(worker)
         var slice = -1
-        while let work = schedule.next() {
+        while let work = schedule.next(worker: index) {
             switch work {
             case .code(let row): code(row, &coder, slice: &slice)
             case .write(let row): write(row)

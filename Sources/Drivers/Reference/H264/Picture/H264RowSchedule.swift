@@ -41,10 +41,12 @@ package final class H264RowSchedule: @unchecked Sendable {
 
     /// Returns work that the calling thread must do now, and call `finish` afterwards. Waits if there is none yet.
     /// Returns nil if no work is left for another thread.
-    package func next() -> Work? {
+    ///
+    /// - Parameter worker: The number of the thread. Thread 0 always works.
+    package func next(worker: Int = 0) -> Work? {
         monitor.withLock {
             while true {
-                if let work = available() { return work }
+                if let work = available(worker) { return work }
                 if written == rows && filtered == rows { return nil }
                 _ = monitor.wait()
             }
@@ -52,10 +54,13 @@ package final class H264RowSchedule: @unchecked Sendable {
     }
 
     /// Returns work that the calling thread must do now, and call `finish` afterwards, or nil if there is none yet.
-    package func poll() -> Work? { monitor.withLock { available() } }
+    package func poll(worker: Int = 0) -> Work? { monitor.withLock { available(worker) } }
 
-    /// Rows are coded last, because everything else makes room for them or is needed at the end of the picture.
-    private func available() -> Work? {
+    /// Rows are coded last, because everything else makes room for them or is needed at the end of the picture. If rows
+    /// are serial, thread 0 codes them all, because it has the samples around them in its caches, and the others do the
+    /// rest.
+    private func available(_ worker: Int) -> Work? {
+        if isSerial && worker == 0, let row = rowToCode() { return row }
         if !isWriting && written < coded {
             isWriting = true
             return .write(written)
@@ -70,11 +75,13 @@ package final class H264RowSchedule: @unchecked Sendable {
             nextToInterpolate += 1
             return .interpolate(nextToInterpolate - 1)
         }
-        if nextToCode < rows && nextToCode - written < capacity && !(isSerial && coded < nextToCode) {
-            nextToCode += 1
-            return .code(nextToCode - 1)
-        }
-        return nil
+        return isSerial ? nil : rowToCode()
+    }
+
+    private func rowToCode() -> Work? {
+        guard nextToCode < rows, nextToCode - written < capacity, !isSerial || coded == nextToCode else { return nil }
+        nextToCode += 1
+        return .code(nextToCode - 1)
     }
 
     package func finish(_ work: Work) {
