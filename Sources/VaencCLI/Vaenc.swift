@@ -43,6 +43,7 @@ struct VaencCommand: ParsableCommand {
     /// Parses a command line. If it is valid, only the subcommand's parser runs: the root's parser would create the options
     /// of a subcommand several times and search for words that request completion scripts, which takes milliseconds.
     private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
+        if let command = PlainCommandLine.command(arguments) { return command }
         let subcommand = arguments.first.flatMap { name in configuration.subcommands.first { $0._commandName == name } }
         if let subcommand, let command = try? subcommand.parseAsRoot(Array(arguments.dropFirst())), type(of: command) == subcommand {
             return command

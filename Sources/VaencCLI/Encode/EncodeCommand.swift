@@ -199,3 +199,19 @@ struct EncodeCommand: ParsableCommand, InterruptibleCommand {
             """)
     }
 }
+
+extension EncodeCommand: PlainOptions {
+    mutating func read(_ line: PlainCommandLine) {
+        output = line.options(OutputOptions())
+        device = line.options(DeviceOptions())
+        codec = line.options(CodecOptions())
+        rate = line.options(RateOptions())
+        structure = line.options(StructureOptions())
+        inputOptions = line.options(InputOptions())
+        soundOptions = line.options(SoundOptions())
+        capture = line.options(CaptureOptions())
+        color = line.options(ColorOptions())
+        reporting = line.options(ReportingOptions())
+        input = line.input()
+    }
+}

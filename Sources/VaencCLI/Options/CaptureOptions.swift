@@ -125,3 +125,15 @@ extension LateFrames: ExpressibleByArgument {}
 extension Substring {
     fileprivate func trimmingSuffix(_ suffix: String) -> Substring { hasSuffix(suffix) ? dropLast(suffix.count) : self }
 }
+
+extension CaptureOptions: PlainOptions {
+    mutating func read(_ line: PlainCommandLine) {
+        captureSize = line.value("--capture-size")
+        captureInput = line.value("--capture-input")
+        lateFrames = line.value("--late-frames")
+        switchTo = line.values("--switch-to")
+        audioDevice = line.value("--audio-device")
+        preview = line.flag("--preview")
+        stallTimeout = line.value("--stall-timeout")
+    }
+}

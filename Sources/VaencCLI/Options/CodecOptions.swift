@@ -145,3 +145,14 @@ extension RateControlMode: ExpressibleByArgument {
     /// Accepts names in upper or lower case.
     public init?(argument: String) { self.init(rawValue: argument.lowercased()) }
 }
+
+extension CodecOptions: PlainOptions {
+    mutating func read(_ line: PlainCommandLine) {
+        codec = line.value("--codec") ?? .auto
+        profile = line.value("--profile")
+        level = line.value("--level")
+        tier = line.value("--tier") ?? .auto
+        entropy = line.value("--entropy")
+        bitDepth = line.value("--bit-depth")
+    }
+}

@@ -93,3 +93,14 @@ struct ColorOptions: ParsableArguments {
         "bt709": 1, "unknown": 2, "fcc": 4, "bt470bg": 5, "smpte170m": 6, "smpte240m": 7, "bt2020nc": 9, "bt2020c": 10,
     ]
 }
+
+extension ColorOptions: PlainOptions {
+    mutating func read(_ line: PlainCommandLine) {
+        colorPrimaries = line.value("--color-primaries")
+        colorTransfer = line.value("--color-transfer")
+        colorMatrix = line.value("--color-matrix")
+        colorRange = line.value("--color-range")
+        masteringDisplay = line.value("--mastering-display")
+        contentLight = line.value("--content-light")
+    }
+}

@@ -49,3 +49,11 @@ enum Automatic: String, ExpressibleByArgument, CaseIterable {
         }
     }
 }
+
+extension DeviceOptions: PlainOptions {
+    mutating func read(_ line: PlainCommandLine) {
+        device = line.value("--device") ?? "auto"
+        requireHardware = line.flag("--require-hardware")
+        lowPower = line.value("--low-power") ?? .auto
+    }
+}

@@ -65,3 +65,22 @@ struct SoundOptions: ParsableArguments {
 
 extension FrameFit: ExpressibleByArgument {}
 extension AudioMode: ExpressibleByArgument {}
+
+extension InputOptions: PlainOptions {
+    mutating func read(_ line: PlainCommandLine) {
+        inputSize = line.value("--input-size")
+        inputFormat = line.value("--input-format")
+        fps = line.value("--fps")
+        frames = line.value("--frames")
+        start = line.value("--start")
+        duration = line.value("--duration")
+        size = line.value("--size")
+        fit = line.value("--fit")
+    }
+}
+
+extension SoundOptions: PlainOptions {
+    mutating func read(_ line: PlainCommandLine) {
+        audio = line.value("--audio")
+    }
+}

@@ -83,3 +83,22 @@ struct ReportingOptions: ParsableArguments {
     @Flag(help: "Print one JSON object at the end, on stdout (on stderr if the output is stdout).")
     var json = false
 }
+
+extension OutputOptions: PlainOptions {
+    mutating func read(_ line: PlainCommandLine) {
+        output = line.values("-o", "--output")
+        format = line.value("--format")
+        sampleEntry = line.value("--sample-entry")
+        aud = line.flag("--aud")
+        overwrite = line.flag("--overwrite")
+        subtitles = line.value("--subtitles")
+        noMetadata = line.flag("--no-metadata")
+    }
+}
+
+extension ReportingOptions: PlainOptions {
+    mutating func read(_ line: PlainCommandLine) {
+        progress = line.value("--progress")
+        json = line.flag("--json")
+    }
+}

@@ -251,3 +251,32 @@ struct RateOptions: ParsableArguments {
 }
 
 extension RateControlOwner: ExpressibleByArgument {}
+
+extension RateOptions: PlainOptions {
+    mutating func read(_ line: PlainCommandLine) {
+        rateControl = line.value("--rate-control")
+        bitrate = line.value("--bitrate")
+        maxBitrate = line.value("--max-bitrate")
+        vbvSize = line.value("--vbv-size")
+        vbvInitial = line.value("--vbv-initial")
+        qp = line.value("--qp")
+        qpI = line.value("--qp-i")
+        qpB = line.value("--qp-b")
+        quality = line.value("--quality", "--crf")
+        minQp = line.value("--min-qp")
+        maxQp = line.value("--max-qp")
+        maxFrameBytes = line.value("--max-frame-bytes")
+        maxSliceBytes = line.value("--max-slice-bytes")
+        dataRateLimit = line.values("--data-rate-limit")
+        roi = line.values("--roi")
+        preset = line.value("--preset")
+        rateController = line.value("--rate-controller")
+        macroblockRateControl = line.value("--macroblock-rate-control") ?? .auto
+        trellis = line.value("--trellis") ?? .auto
+        changeBitrate = line.values("--change-bitrate")
+        lookahead = line.value("--lookahead")
+        twoPass = line.flag("--two-pass")
+        targetSsim = line.value("--target-ssim")
+        strict = line.flag("--strict")
+    }
+}

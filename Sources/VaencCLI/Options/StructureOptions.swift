@@ -170,3 +170,27 @@ struct StructureOptions: ParsableArguments {
         }
     }
 }
+
+extension StructureOptions: PlainOptions {
+    mutating func read(_ line: PlainCommandLine) {
+        gop = line.value("--gop")
+        gopSeconds = line.value("--gop-seconds")
+        idrInterval = line.value("--idr-interval")
+        openGop = line.flag("--open-gop")
+        bframes = line.value("--bframes")
+        bPyramid = line.flag("--b-pyramid", inverse: "--no-b-pyramid")
+        refs = line.value("--refs")
+        slices = line.value("--slices")
+        forceKey = line.value("--force-key")
+        temporalLayers = line.value("--temporal-layers")
+        intraRefresh = line.flag("--intra-refresh")
+        ltr = line.value("--ltr")
+        lowLatency = line.flag("--low-latency")
+        asyncDepth = line.value("--async-depth")
+        maxFrameDelay = line.value("--max-frame-delay")
+        transform8x8 = line.value("--transform-8x8") ?? .auto
+        deblock = line.value("--deblock")
+        hrd = line.value("--hrd") ?? .auto
+        identifier = line.value("--identifier") ?? .auto
+    }
+}

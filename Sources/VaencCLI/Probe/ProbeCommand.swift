@@ -64,3 +64,13 @@ struct ProbeCommand: ParsableCommand {
             remedy: "use the modes that work, or update the driver")
     }
 }
+
+extension ProbeCommand: PlainOptions {
+    mutating func read(_ line: PlainCommandLine) {
+        device = line.value("--device") ?? "auto"
+        all = line.flag("--all")
+        json = line.flag("--json")
+        verify = line.flag("--verify")
+        capture = line.flag("--capture")
+    }
+}
