@@ -25,7 +25,9 @@ packages-build packages-test packages-demo packages-clients: packages-%:
 # In the products, FoundationSubset replaces FoundationEssentials, also in swift-argument-parser, which does not know that
 # module: it must be built first, and dependencies can only be checked in the builds of the tests.
 SUBSET := -Xswiftc -module-alias -Xswiftc FoundationEssentials=FoundationSubset
-BUILD_PRODUCTS = $(SWIFT) build -c release $(SWIFTFLAGS) --explicit-target-dependency-import-check none $(PRODUCTS) $(SUBSET)
+# Without names in place of accessors, the program finds its generic types without searching the conformances of all its types.
+ACCESSORS := -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors
+BUILD_PRODUCTS = $(SWIFT) build -c release $(SWIFTFLAGS) --explicit-target-dependency-import-check none $(PRODUCTS) $(SUBSET) $(ACCESSORS)
 
 # Builds vaenc and the reference driver in one build. They share no module, so they compile in parallel.
 build: packages-build

@@ -43,12 +43,22 @@ struct VaencCommand: ParsableCommand {
     /// Parses a command line. If it is valid, only the subcommand's parser runs: the root's parser would create the options
     /// of a subcommand several times and search for words that request completion scripts, which takes milliseconds.
     private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
-        if let command = PlainCommandLine.command(arguments) { return command }
         let subcommand = arguments.first.flatMap { name in configuration.subcommands.first { $0._commandName == name } }
         if let subcommand, let command = try? subcommand.parseAsRoot(Array(arguments.dropFirst())), type(of: command) == subcommand {
             return command
         }
         return try parseAsRoot(arguments)
+    }
+
+    /// Parses a command line and rejects what ArgumentParser tolerates.
+    private static func checked(_ arguments: [String]) throws -> any ParsableCommand {
+        try Suggestion.checkCommand(arguments)
+        try EmptyValues.checkAttached(arguments)
+        try SingleDashWords.check(arguments)
+        let command = try parse(arguments)
+        try RepeatedOptions.check(arguments, of: type(of: command))
+        try EmptyValues.check(arguments, of: type(of: command))
+        return command
     }
 
     static func main() {
@@ -65,12 +75,7 @@ struct VaencCommand: ParsableCommand {
         signal(SIGXFSZ, SIG_IGN)
         DriverTrials.program = "/proc/self/exe"
         do {
-            try Suggestion.checkCommand(arguments)
-            try EmptyValues.checkAttached(arguments)
-            try SingleDashWords.check(arguments)
-            var command = try parse(arguments)
-            try RepeatedOptions.check(arguments, of: type(of: command))
-            try EmptyValues.check(arguments, of: type(of: command))
+            var command = try PlainCommandLine.command(arguments) ?? checked(arguments)
             try DriverCallWatchdog.checkEnvironment()
             if !(command is any InterruptibleCommand) { Interruption.letThrough() }
             try command.run()
