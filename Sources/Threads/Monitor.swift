@@ -19,12 +19,22 @@ public import Glibc
         unsafe condition = .allocate(capacity: 1)
         unsafe mutex.initialize(to: pthread_mutex_t())
         unsafe condition.initialize(to: pthread_cond_t())
-        _ = unsafe pthread_mutex_init(mutex, nil)
+        Self.makeMutex(mutex)
         var attributes = pthread_condattr_t()
         _ = unsafe pthread_condattr_init(&attributes)
         _ = unsafe pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
         _ = unsafe pthread_cond_init(condition, &attributes)
         _ = unsafe pthread_condattr_destroy(&attributes)
+    }
+
+    /// The mutex spins for about a microsecond before the thread sleeps: the lock is held for less time than a sleep takes,
+    /// and the caller's and the device's thread often take it at the same time.
+    private static func makeMutex(_ mutex: UnsafeMutablePointer<pthread_mutex_t>) {
+        var attributes = pthread_mutexattr_t()
+        _ = unsafe pthread_mutexattr_init(&attributes)
+        _ = unsafe pthread_mutexattr_settype(&attributes, CInt(PTHREAD_MUTEX_ADAPTIVE_NP))
+        _ = unsafe pthread_mutex_init(mutex, &attributes)
+        _ = unsafe pthread_mutexattr_destroy(&attributes)
     }
 
     deinit {
