@@ -1,3 +1,4 @@
+import Glibc
 import TestOracles
 
 /// A program that encodes, with its arguments and environment.
@@ -32,6 +33,11 @@ struct Contender {
     }
 
     private func measureOnce() throws -> Cost.Run {
+        // Every program writes a new file. Otherwise one that truncates its old file first would get warm memory for the new
+        // one, and one that replaces the file at the end would not.
+        for argument in arguments where argument.contains(Workbench.outputPrefix) {
+            _ = unlink(String(argument.split(separator: "=").last ?? ""))
+        }
         try Files.withTemporaryFolder { folder in
             let path = folder + "/usage"
             _ = try run(try NullDevice.folder() + "/launch", ["\(jobs)", path, program] + arguments)

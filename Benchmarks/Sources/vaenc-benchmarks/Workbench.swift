@@ -27,8 +27,11 @@ final class Workbench {
         self.rounds = rounds
     }
 
-    /// Returns the path of an output. Each program has its own, which its next run replaces.
-    func output(_ name: String) -> String { "\(folder)/out-\(name)" }
+    /// What the paths of all outputs contain.
+    static let outputPrefix = "/out-"
+
+    /// Returns the path of an output. Each program has its own, which is removed before its next run.
+    func output(_ name: String) -> String { folder + Self.outputPrefix + name }
 
     // MARK: Contenders
 
