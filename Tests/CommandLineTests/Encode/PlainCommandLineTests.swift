@@ -44,6 +44,18 @@ import Testing
         "--lookahead": "3", "--low-power": "off", "--codec": "hevc", "--tier": "main", "--hrd": "off", "--identifier": "off",
     ]
 
+    /// An option that `read` leaves out still works, but every command line with it takes ArgumentParser's time.
+    @Test func eachOptionIsRead() throws {
+        let folder = Checkout.root + "/Sources/VaencCLI"
+        let files = try Files.list(folder + "/Options").map { "Options/\($0)" } + ["Probe/ProbeCommand.swift"]
+        let text = try files.map { String(decoding: try Files.read("\(folder)/\($0)"), as: UTF8.self) }.joined()
+        for command in try CommandOptions.all() where ["encode", "probe"].contains(command.command) {
+            for name in command.options.flatMap(\.names) where name != "--help" && name != "-h" {
+                #expect(text.contains("(\"\(name)\"") || text.contains(", \"\(name)\"") || text.contains(": \"\(name)\""), "\(name)")
+            }
+        }
+    }
+
     @Test func eachOptionHasTheSameEffect() throws {
         let options = try #require(try CommandOptions.all().first { $0.command == "encode" }).options
         for option in options {
