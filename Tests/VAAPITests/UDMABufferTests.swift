@@ -67,7 +67,7 @@ import VideoBase
     }
 
     /// Runs the next tests in a process that has the simulated device.
-    @Test(.disabled(if: isSimulated)) func simulatedDevice() throws {
+    @Test(.disabled(if: isSimulated)) func withTheSimulatedDevice() throws {
         let program = try #require(
             unsafe realpath("/proc/self/exe", nil).map { path in
                 defer { unsafe free(path) }
