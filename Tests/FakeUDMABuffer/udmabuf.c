@@ -95,7 +95,7 @@ static int synchronize(int descriptor, uint64_t flags) {
         if (flags & ~(uint64_t)DMA_BUF_SYNC_VALID_FLAGS_MASK || !(flags & DMA_BUF_SYNC_RW)) result = fail(EINVAL);
         else if (!(flags & DMA_BUF_SYNC_END)) begun[index] = 1, starts++;
         else if (!begun[index]) result = fail(EINVAL);
-        else if (++ends >= 3 && is("lost")) result = fail(EIO);
+        else if (++ends == 3 && is("lost")) result = fail(EIO);
     }
     pthread_mutex_unlock(&lock);
     return result;

@@ -34,7 +34,7 @@ def run(name):
     memory = next((one for one in effective if one["option"] == "inputMemory"), {})
     counts = [json.loads(line) for line in text(name + ".counts").splitlines()]
     moved = sum(one["maps"] + sum(number for method, number in one["copies"].items() if method != "export") for one in counts)
-    stream = open(name + ".264", "rb").read() if text(name + ".status").strip() == "0" else b""
+    stream = open(name + ".stream", "rb").read() if text(name + ".status").strip() == "0" else b""
     return memory.get("used"), memory.get("why", ""), stream, sum(one["encoded"] for one in counts), moved
 
 

@@ -33,8 +33,9 @@ import Testing
             environment["VAENC_REFERENCE_COUNTS"] = counts
             environment["VAENC_DRIVER_TRIALS"] = "0"
             environment.merge(variables) { $1 }
+            let output = "\(folder)/out.\(options.contains("hevc") ? "h265" : "h264")"
             let device = node ? "/dev/dri/renderD128" : "reference"
-            let arguments = ["encode", input, "--device", device, "--json", "--overwrite", "-o", "\(folder)/out.264"] + options
+            let arguments = ["encode", input, "--device", device, "--json", "--overwrite", "-o", output] + options
             let result =
                 node
                 ? try RenderNode.runOnDriver(
@@ -44,7 +45,7 @@ import Testing
             func lines(_ path: String) throws -> [JSONValue] {
                 String(decoding: try Files.read(path), as: UTF8.self).split(separator: "\n").compactMap { JSONValue(String($0)) }
             }
-            return Run(run: EncodeRun(result), driver: try lines(counts), device: try lines(log), stream: try Files.read("\(folder)/out.264"))
+            return Run(run: EncodeRun(result), driver: try lines(counts), device: try lines(log), stream: try Files.read(output))
         }
     }
 
@@ -63,7 +64,7 @@ import Testing
         #expect(imported.used == "udmabuf" && imported.why == "requested by VAENC_INPUT_MEMORY")
         #expect(copied.used == "driver")
         #expect(!imported.stream.isEmpty && imported.stream == copied.stream)
-        #expect(imported.count("encoded") == 10 && imported.count("maps") == 0)
+        #expect(imported.count("encoded") >= 10 && imported.count("maps") == 0)
         for method in ["getImage", "putImage", "deriveImage", "import"] { #expect(imported.copies(method) == 0, "\(method)") }
         #expect(copied.count("maps") + copied.copies("putImage") >= 10)
         #expect(imported.count("buffers") > 0 && imported.count("ends") >= 10)
