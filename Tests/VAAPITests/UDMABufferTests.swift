@@ -152,5 +152,10 @@ import VideoBase
             #expect(refused?.remedy?.contains("size_limit_mb") == true)
             #expect(openPictures == 0)
         }
+        // The kernel's usual limit is 64 MiB: a picture of 8192×4320 with 10 bits is larger.
+        let large = VideoSize(width: 8192, height: 4320)
+        let refused = error { _ = try Surface.makeInUDMABuffers(display, count: 1, size: large, format: .p010) }
+        #expect(refused?.message.contains("Invalid argument") == true)
+        #expect(openPictures == 0)
     }
 }

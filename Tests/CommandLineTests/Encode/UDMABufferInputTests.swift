@@ -99,12 +99,14 @@ import Testing
         #expect(run.used == "driver" && run.why.contains("there is no device /dev/udmabuf"), "\(run.why)")
     }
 
-    /// The kernel limits the size of a DMA-BUF. Its usual limit is 64 MiB.
-    @Test func picturesAboveTheKernelsLimit() throws {
-        let run = try encode(
-            .works, ["--codec", "hevc", "--bit-depth", "10", "--qp", "51"], input: "testsrc:8192x4320@25:1",
-            variables: ["VAENC_INPUT_MEMORY": "udmabuf"])
-        #expect(run.used == "driver" && run.why.contains("Invalid argument") && run.why.contains("size_limit_mb"), "\(run.why)")
+    /// With the kernel driver xe, iHD could read stale memory at an address of the program.
+    @Test func itComesFirstWithTheKernelDriverXe() throws {
+        let variables: [String: String?] = ["VAENC_REFERENCE_PERSONALITY": "iHD-9A49", "FAKE_NODE_DRIVER": "xe"]
+        let reason = "program: with the kernel driver xe"
+        let imported = try encode(.works, node: true, variables: variables)
+        #expect(imported.used == "udmabuf" && imported.why.contains(reason), "\(imported.why)")
+        let mapped = try encode(.absent, node: true, variables: variables)
+        #expect(mapped.used == "driver" && mapped.why.contains(reason) && mapped.why.contains("; udmabuf: there is no"), "\(mapped.why)")
     }
 
     /// On a render node, one picture in each kind of memory is encoded first, and the streams are compared.
