@@ -15,7 +15,9 @@ import VideoBase
         (0..<4096).count { descriptor in
             var path = [CChar](repeating: 0, count: 128)
             let count = unsafe readlink("/proc/self/fd/\(descriptor)", &path, path.count)
-            return String(decoding: path.prefix(max(count, 0)).map { UInt8(bitPattern: $0) }, as: UTF8.self).contains("vaenc picture")
+            let name = String(decoding: path.prefix(max(count, 0)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            // The kernel's DMA-BUFs have names of their own.
+            return name.contains("vaenc picture") || name.hasPrefix("/dmabuf")
         }
     }
 
