@@ -1,12 +1,29 @@
 #!/usr/bin/env bash
-# test-devices.sh SHARED: tests vaenc on the kernel's test devices, the cameras of vivid and the sound card of
-# snd-aloop, in the virtual machine of SHARED/tools/devvm. ffprobe and ffmpeg check the recordings outside the machine.
-# It prints a line for each check. The exit status is 1 if a check fails. It needs root for the machine's first start.
-#   VAENC_BUILD   the folder of a built vaenc and its reference driver (default: makes a release build)
+# test-devices.sh SHARED [PART…]: tests vaenc on the kernel's devices, in the virtual machine of SHARED/tools/devvm. It
+# prints a line for each check. The exit status is 1 if a check fails. It needs root for the machine's first start. PART is
+# one of these (default: all):
+#   cameras   the cameras of vivid and the sound card of snd-aloop; ffprobe and ffmpeg check the recordings outside the
+#             machine
+#   udmabuf   pictures in DMA-BUFs of the udmabuf device; Debian 12's kernel has none, so the machine has Debian 13's
+# Environment:
+#   VAENC_BUILD          the folder of a built vaenc and its reference driver (default: makes a release build)
+#   VAENC_NEWER_KERNEL   the folder in which the machine with Debian 13's kernel is kept (default: in .build)
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(dirname "$here")
-shared=$(cd "${1:?usage: test-devices.sh SHARED}" && pwd -P)
+shared=$(cd "${1:?usage: test-devices.sh SHARED [PART…]}" && pwd -P)
+shift
+parts=${*:-cameras udmabuf}
+for part in $parts; do
+    case $part in
+    cameras | udmabuf) ;;
+    *)
+        echo "test-devices.sh: unknown part $part; the parts are cameras and udmabuf" >&2
+        exit 64
+        ;;
+    esac
+done
+has() { case " $parts " in *" $1 "*) true ;; *) false ;; esac; }
 cd "$top"
 "$here/install-packages.sh" devices
 build=${VAENC_BUILD-}
@@ -18,11 +35,28 @@ if [ -z "$build" ]; then
     build=$(swift build -c release --show-bin-path)
 fi
 work=$top/.build/devices
-rm -rf "$work"
-mkdir -p "$work"
-if ! "$shared/tools/devvm/run" --timeout 420 --rw "$work" "$here/devices/record.sh" "$build/vaenc" "$work" >"$work/log" 2>&1; then
-    echo "devices: the recordings in the virtual machine failed:" >&2
-    tail -n 20 "$work/log" >&2
-    exit 1
+status=0
+
+# Runs the machine by the command MACHINE… and the script SCRIPT in it, which writes to $work/PART.
+in_machine() { # PART SCRIPT MACHINE…
+    local at=$work/$1 script=$2
+    shift 2
+    rm -rf "$at"
+    mkdir -p "$at"
+    "$@" --timeout 420 --rw "$at" "$here/devices/$script" "$build/vaenc" "$at" >"$at/log" 2>&1 && return
+    echo "devices: $script failed in the virtual machine:" >&2
+    tail -n 20 "$at/log" >&2
+    status=1
+    return 1
+}
+
+if has cameras && in_machine cameras record.sh "$shared/tools/devvm/run"; then
+    python3 "$here/devices/judge.py" "$work/cameras" || status=1
 fi
-python3 "$here/devices/judge.py" "$work"
+if has udmabuf; then
+    # The machine is kept for the next run.
+    machine=$("$here/devices/newer-kernel.sh" "$shared" "${VAENC_NEWER_KERNEL:-$top/.build/newer-kernel}")
+    # shellcheck disable=SC2086
+    if in_machine udmabuf udmabuf.sh $machine; then python3 "$here/devices/judge-udmabuf.py" "$work/udmabuf" || status=1; fi
+fi
+exit $status

@@ -1,6 +1,8 @@
 // The libva headers that vaenc is built against, one module for all of them, and what their macros hide from Swift.
 #pragma once
+#include <linux/udmabuf.h>
 #include <stddef.h>
+#include <sys/ioctl.h>
 #include <sys/statfs.h>
 #include <va/va.h>
 #include <va/va_drm.h>
@@ -93,4 +95,10 @@ extern int vaenc_memfd_create(const char *name, unsigned int flags) __asm__("mem
 static inline _Bool vaenc_is_dma_buffer(int descriptor) {
     struct statfs system;
     return fstatfs(descriptor, &system) == 0 && system.f_type == 0x444d4142;
+}
+
+// Makes a DMA-BUF of memory of memfd_create that cannot shrink any more. Returns its descriptor, or -1 with errno set.
+static inline int vaenc_udmabuf_create(int device, int memory, uint64_t byte_count) {
+    struct udmabuf_create request = {.memfd = (uint32_t)memory, .flags = UDMABUF_FLAGS_CLOEXEC, .offset = 0, .size = byte_count};
+    return ioctl(device, UDMABUF_CREATE, &request);
 }

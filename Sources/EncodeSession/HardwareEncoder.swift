@@ -84,7 +84,7 @@ package final class HardwareEncoder: VideoEncoder {
             let (display, surfaces) = supervisor.state.withLock { ($0.display, $0.pool?.surfaces ?? []) }
             return InputSurfaces(
                 display: display, count: surfaces.count, size: settings.grid.coded, visible: settings.inputSize, format: settings.pixelFormat,
-                isSlowToRead: surfaces.first.map { $0.isDrawnDirectly && !$0.isInUserMemory } ?? false)
+                isSlowToRead: surfaces.first?.directMemory == .exported)
         }
     }
 

@@ -1,5 +1,6 @@
 // Simulates a render node without a GPU, for LD_PRELOAD: /dev/dri/renderD128 exists for one program, without a device.
-// libva gives the program a DRM display; LIBVA_DRIVER_NAME names the driver. GStreamer's plugin va, which looks for nodes
+// libva gives the program a DRM display; LIBVA_DRIVER_NAME names the driver. FAKE_NODE_DRIVER is the name of the kernel
+// driver, `none` if it is not set. GStreamer's plugin va, which looks for nodes
 // through libgudev, finds this node.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -42,8 +43,9 @@ struct version *drmGetVersion(int descriptor) {
     (void)descriptor;
     struct version *version = calloc(1, sizeof *version);
     if (!version) return 0;
-    version->name = strdup("none");
-    version->name_length = 4;
+    const char *driver = getenv("FAKE_NODE_DRIVER");
+    version->name = strdup(driver ? driver : "none");
+    version->name_length = driver ? (int)strlen(driver) : 4;
     version->date = strdup("0");
     version->description = strdup("none");
     return version;

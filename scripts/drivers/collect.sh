@@ -14,6 +14,7 @@ mkdir -p "$out"
 for size in 640x368 1366x768; do
     truncate -s $((${size%x*} * ${size#*x} * 3 * 100)) "$out/$size.p010"
 done
+gcc -shared -fPIC -O2 -o "$out/udmabuf.so" "$here/../../Tests/FakeUDMABuffer/udmabuf.c" -ldl || exit
 tenbit() { echo "$out/$1.p010 --input-size $1 --input-format p010 --fps 30"; }
 
 collect() {
@@ -43,6 +44,10 @@ collect() {
         on_gpu "choice-${input%% *}" "$vaenc" encode ${input#* } --device $node --json --overwrite --format mp4 \
             -o "$at/choice-${input%% *}.mp4"
     done
+    # Draws pictures in DMA-BUFs of a simulated udmabuf device. Its library precedes the one that fakes the GPU.
+    # shellcheck disable=SC2016
+    FAKE_UDMABUF=works VAENC_INPUT_MEMORY=udmabuf on_gpu udmabuf sh -c 'LD_PRELOAD=$0:$LD_PRELOAD exec "$@"' "$out/udmabuf.so" \
+        "$vaenc" encode testsrc:640x368@30:100 --device $node --codec h264 --qp 27 --json --overwrite -o "$at/udmabuf.h264"
     # Uses the kind of memory that vaenc chooses for inputs, without the pictures that it encodes to try it.
     export VAENC_INPUT_MEMORY=direct
     # Encodes the plan that judge.py expects: 100 frames, a key frame every 30 frames, P frames between, one reference.

@@ -43,6 +43,20 @@ def judge_report(at, name, stream):
     assert report["bytes"] == os.path.getsize(stream), "bytes are not the file's"
 
 
+def check_udmabuf(at, gpu):
+    """Checks whether the driver imports the program's memory as a DMA-BUF. Mesa 22 does not import NV12."""
+    ended_well(at, "udmabuf")
+    report = json.loads(read(f"{at}/udmabuf.out"))
+    memory = next(entry for entry in report["effective"] if entry["option"] == "inputMemory")
+    assert report["frames"]["encoded"] == FRAMES, report["frames"]
+    if (SYSTEM, gpu.split("-")[0]) == ("debian12", "amd"):
+        assert memory["used"] == "driver" and "vaCreateSurfaces failed" in memory["why"], memory
+        return f"not imported: {memory['why']}"
+    assert memory["used"] == "udmabuf", memory
+    judge_kernel(at, "udmabuf", gpu)
+    return "imported; the picture of the trial is coded as from the driver's memory"
+
+
 def check_encode(at, gpu):
     ended_well(at, "encode")
     judge_report(at, "encode", f"{at}/encode.h264")
@@ -261,7 +275,7 @@ def check_modes(at, gpu, which=("h264",)):
     return f"{FRAMES} frames each: {' '.join(ran)}" if ran else "none, as in vainfo"
 
 
-CHECKS = {"probe": check_probe, "choice": choice.check, "encode": check_encode, "calls": check_calls,
+CHECKS = {"probe": check_probe, "choice": choice.check, "udmabuf": check_udmabuf, "encode": check_encode, "calls": check_calls,
           "decode": check_decode, "headers": check_headers, "parameters": check_parameters, "verify": check_verify,
           "modes": check_modes, "hevc": check_hevc, "hevc10": lambda at, gpu: check_hevc(at, gpu, "hevc10"),
           "hevc modes": lambda at, gpu: check_modes(at, gpu, ("hevc", "hevc10"))}

@@ -49,8 +49,8 @@ extension Supervisor {
         let display = provided.surface.display
         guard let processor = fitting.withLock({ $0.processor(display, size: settings.inputSize) }) else { return nil }
         // The processor does not write into the program's memory.
-        let isInUserMemory = state.withLock { $0.pool?.surfaces.first?.isInUserMemory ?? false }
-        guard isInUserMemory else {
+        let isInProgramsMemory = state.withLock { $0.pool?.surfaces.first?.isInProgramsMemory ?? false }
+        guard isInProgramsMemory else {
             var contents = try makeBuffer().takeContents()
             do {
                 guard contents.input.surface.display === display else { throw EncodePipeline.closed }

@@ -16,6 +16,8 @@ struct InputMemory: Sendable {
         case packed
         /// Linear memory of the driver, which it exports as a DMA-BUF.
         case exported
+        /// The program's memory, which the driver imports as a DMA-BUF of the kernel's udmabuf device.
+        case udmabuf
 
         /// The name in reports.
         fileprivate var name: String { self == .packed ? Kind.program.rawValue : rawValue }
@@ -29,8 +31,13 @@ struct InputMemory: Sendable {
 
     /// Describes surfaces that were created for an earlier pipeline.
     static func kept(_ surfaces: [Surface]) -> InputMemory {
-        let first = surfaces.first
-        let kind: Kind = first?.isInUserMemory == true ? .program : first?.isDrawnDirectly == true ? .exported : .driver
+        let kind: Kind =
+            switch surfaces.first?.directMemory {
+            case .userPointer: .program
+            case .exported: .exported
+            case .udmabuf: .udmabuf
+            case nil: .driver
+            }
         return InputMemory(kind: kind, why: "", isKept: true)
     }
 
@@ -45,20 +52,26 @@ struct InputMemory: Sendable {
         _ display: Display, _ settings: EncodeSettings, _ surfaces: SurfaceCapabilities
     ) throws -> (surfaces: [Surface], memory: InputMemory) {
         let count = settings.asyncDepth + settings.queueDepth + 1 + settings.structure.bFrames * 2
-        let (kind, reason) = kind(display, surfaces)
-        var why = reason
-        let isPacked = kind == .program && Surface.hasAvoidableGaps(settings.grid.coded, settings.pixelFormat)
-        for kind in isPacked ? [.packed, kind] : [kind] where kind != .driver {
-            do {
-                if let difference = try InputMemoryTrial.difference(kind, display, settings) {
-                    why = difference
-                } else {
-                    return (try make(kind, display, settings, count: count), InputMemory(kind: kind, why: reason))
+        let plan = Plan(display, surfaces)
+        var refusals = plan.refusals
+        for (kind, reason) in plan.candidates {
+            let isPacked = kind == .program && Surface.hasAvoidableGaps(settings.grid.coded, settings.pixelFormat)
+            var refusal = ""
+            for kind in isPacked ? [.packed, kind] : [kind] {
+                do {
+                    if let difference = try InputMemoryTrial.difference(kind, display, settings) {
+                        refusal = difference
+                    } else {
+                        let surfaces = try make(kind, display, settings, count: count)
+                        return (surfaces, InputMemory(kind: kind, why: ([reason] + refusals).joined(separator: "; ")))
+                    }
+                } catch {
+                    refusal = "\(error)"
                 }
-            } catch {
-                why = "\(error)"
             }
+            refusals.append("\(kind.name): \(refusal)")
         }
+        let why = refusals.isEmpty ? plan.driversMemory : refusals.joined(separator: "; ")
         return (try make(.driver, display, settings, count: count), InputMemory(kind: .driver, why: why))
     }
 
@@ -70,21 +83,7 @@ struct InputMemory: Sendable {
         case .program: try Surface.makeInUserMemory(display, count: count, size: size, format: format)
         case .packed: try Surface.makeInUserMemory(display, count: count, size: size, format: format, hasGaps: false)
         case .exported: try Surface.makeExported(display, count: count, size: size, format: format)
+        case .udmabuf: try Surface.makeInUDMABuffers(display, count: count, size: size, format: format)
         }
-    }
-
-    /// Returns the kind of memory to try, and the reason.
-    private static func kind(_ display: Display, _ surfaces: SurfaceCapabilities) -> (Kind, why: String) {
-        let vendor = display.vendor
-        if Environment.value("VAENC_INPUT_MEMORY") == "driver" { return (.driver, "requested by VAENC_INPUT_MEMORY") }
-        if DriverQuirk.uncachedUserMemory.affects(vendor), display.kernelDriver == "xe" {
-            return (.driver, "with the kernel driver xe, the driver may read stale memory")
-        }
-        let isReported = surfaces.memoryTypes.contains(.userPointer) && !DriverQuirk.ignoresUserMemory.affects(vendor)
-        if isReported || DriverQuirk.hidesUserMemory.affects(vendor) { return (.program, "the device reads the program's memory") }
-        if DriverQuirk.mapsByCopy.affects(vendor), surfaces.memoryTypes.contains(.drmPrime2) {
-            return (.exported, "the driver exports linear surfaces")
-        }
-        return (.driver, "the driver does not read the program's memory")
     }
 }

@@ -21,8 +21,8 @@ extension Surface {
     /// A surface with `DirectMemory` is always mapped. The caller must not write while the device reads it.
     package func map(_ access: Access) throws -> SurfaceMapping {
         if let direct {
-            try direct.beginDrawing(on: display) { description }
-            return SurfaceMapping(direct, of: self)
+            try direct.beginDrawing(access, on: display) { description }
+            return SurfaceMapping(direct, of: self, access)
         }
         let image = try display.watch.run("vaMapBuffer", on: self.description, scale: .wait) {
             MappedImage(try .mapped(self, access))
@@ -63,10 +63,10 @@ package final class SurfaceMapping: Sendable {
         self.access = access
     }
 
-    fileprivate init(_ memory: any DirectMemory, of surface: Surface) {
+    fileprivate init(_ memory: any DirectMemory, of surface: Surface, _ access: Surface.Access) {
         samples = .direct(memory)
         self.surface = surface
-        access = .readWrite
+        self.access = access
     }
 
     deinit {
@@ -102,7 +102,7 @@ package final class SurfaceMapping: Sendable {
     /// Unmaps the samples (vaUnmapBuffer) and writes a copy back to the surface. Further calls do nothing. `DirectMemory`
     /// stays mapped.
     package func end() throws {
-        if case .direct(let memory) = samples { memory.endDrawing() }
+        if case .direct(let memory) = samples { return try memory.endDrawing(access) { surface.description } }
         guard case .image(let image) = samples, image.isOpen else { return }
         let writes = access.writes
         try surface.display.watch.run("vaUnmapBuffer", on: self.surface.description, scale: .wait) {

@@ -13,11 +13,14 @@ package import VideoBase
     /// The memory in which the program draws without a call of the driver, or nil.
     let direct: (any DirectMemory)?
 
-    /// Whether the surface uses the program's memory, which is always mapped.
-    package var isInUserMemory: Bool { direct is UserPicture }
+    /// The memory in which the program draws; nil if drawing needs calls of the driver.
+    package var directMemory: DirectMemoryKind? { direct?.kind }
 
-    /// Whether drawing needs no call of the driver.
-    package var isDrawnDirectly: Bool { direct != nil }
+    /// Whether the driver knows the program's memory by its address. The memory is always mapped.
+    package var isInUserMemory: Bool { directMemory == .userPointer }
+
+    /// Whether the program allocated the memory, and can read it as fast as any other.
+    package var isInProgramsMemory: Bool { directMemory == .userPointer || directMemory == .udmabuf }
 
     /// The ID of the surface in parameter buffers.
     package var identifier: UInt32 { id }

@@ -44,37 +44,13 @@ package import VideoBase
         for index in byteCounts.indices { unsafe munmap(bases[index], byteCounts[index]) }
     }
 
-    func beginDrawing(on display: Display, surface: () -> String) throws {
-        func timedOut() -> VAError {
-            VAError(call: "poll", status: .timedOut, object: surface(), remedy: Surface.hangRemedy, category: .deviceFailed)
-        }
-        if display.watch.isHung { throw timedOut() }
-        // The ioctl below waits without a time limit. A DMA-BUF is writable when the device has finished with it.
-        for object in picture.objects {
-            var file = pollfd(fd: object.descriptor, events: Int16(POLLOUT), revents: 0)
-            while true {
-                let count = unsafe poll(&file, 1, CInt(clamping: display.watch.limitNanoseconds / 1_000_000))
-                if count > 0 { break }
-                if count == 0 { throw timedOut() }
-                if errno != EINTR { break }
-            }
-        }
-        synchronize(Self.syncWrite)
+    var kind: DirectMemoryKind { .exported }
+
+    func beginDrawing(_ access: Surface.Access, on display: Display, surface: () -> String) throws {
+        try picture.beginAccess(access, on: display, surface: surface)
     }
 
-    func endDrawing() { synchronize(Self.syncWrite | Self.syncEnd) }
-
-    /// DMA_BUF_IOCTL_SYNC of linux/dma-buf.h, and its flags.
-    private static var syncRequest: UInt { 0x4008_6200 }
-    private static var syncWrite: UInt64 { 2 }
-    private static var syncEnd: UInt64 { 4 }
-
-    private func synchronize(_ flags: UInt64) {
-        for object in picture.objects {
-            var flags = flags
-            while unsafe ioctl(object.descriptor, Self.syncRequest, &flags) < 0, errno == EINTR || errno == EAGAIN {}
-        }
-    }
+    func endDrawing(_ access: Surface.Access, surface: () -> String) throws { try picture.endAccess(access, surface: surface) }
 
     func withUnsafePlanes<R>(visible: VideoSize, _ body: (PixelPlanes) throws -> R) rethrows -> R {
         let planes = picture.planes

@@ -75,9 +75,13 @@ package final class SharedPicture: Sendable {
     /// - Parameter code: The value of errno.
     static func copyError(_ code: Int32) -> VaencError {
         if code == EMFILE || code == ENFILE { return .noDescriptor("for a DMA-BUF") }
+        return VaencError(.inputOutput, "a DMA-BUF's descriptor cannot be copied (\(reason(code)))", remedy: "see `dmesg`")
+    }
+
+    /// Returns the system's words for a value of errno.
+    static func reason(_ code: Int32) -> String {
         // SAFETY: The string belongs to the calling thread until its next strerror, and is copied immediately.
-        let reason = unsafe String(cString: strerror(code))
-        return VaencError(.inputOutput, "a DMA-BUF's descriptor cannot be copied (\(reason))", remedy: "see `dmesg`")
+        unsafe String(cString: strerror(code))
     }
 
     deinit {

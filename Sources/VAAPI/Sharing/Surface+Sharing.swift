@@ -7,6 +7,11 @@ extension Surface {
     /// - Throws: A `VAError`, also if the driver does not accept the memory or its format. The caller should then copy
     ///   the picture.
     package static func make(_ display: Display, in picture: SharedPicture) throws -> Surface {
+        try make(display, in: picture, direct: nil)
+    }
+
+    /// - Parameter direct: The mapping of the picture in which the program draws.
+    static func make(_ display: Display, in picture: SharedPicture, direct: (any DirectMemory)?) throws -> Surface {
         let object = "\(picture.format.rawValue) surface of \(picture.size) in shared memory"
         guard let fourCC = FourCC(picture.format), let layer = DRMFormat(picture.format),
             var description = vaenc_prime_surface(picture, fourCC: fourCC, layer: layer),
@@ -25,7 +30,7 @@ extension Surface {
                 CUnsignedInt(list.count))
         }
         try display.check(status, call: "vaCreateSurfaces", object: object, remedy: "copy the picture instead")
-        return Surface(display, id: id, size: picture.size, format: picture.format, memory: picture)
+        return Surface(display, id: id, size: picture.size, format: picture.format, memory: picture, direct: direct)
     }
 
     /// Exports the surface's memory for reading by others, or also for writing (vaExportSurfaceHandle).

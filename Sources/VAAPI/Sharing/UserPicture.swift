@@ -7,28 +7,16 @@ package import VideoBase
 ///
 /// The memory is in huge pages if the system has any: the copy of a large picture then takes fewer page faults.
 @safe final class UserPicture: DirectMemory {
-    let format: PixelFormat
-    /// The size in luma samples, without padding.
-    let size: VideoSize
-    /// The distance between rows in bytes, the same for all planes.
-    let pitch: Int
-    /// The number of bytes that the driver is told of: whole pages.
-    let byteCount: Int
+    private let layout: LinearLayout
     // SAFETY: The memory is mapped in init and unmapped in deinit. Users of the picture order their accesses.
     private nonisolated(unsafe) let base: UnsafeMutableRawPointer
     private let mappedBytes: Int
-    private let lumaRows: Int
 
-    /// The distances that every driver that takes such memory accepts: iHD needs pitches of a multiple of 128 bytes and
-    /// planes of 16 or 32 rows.
+    /// The pitches that every driver that takes such memory accepts: iHD needs multiples of 128 bytes.
     private static var pitchStep: Int { 128 }
     /// The pitches that some drivers accept: whole cache lines.
     private static var smallPitchStep: Int { 64 }
-    private static var rowStep: Int { 32 }
-    private static var page: Int { 4096 }
     private static var hugePage: Int { 2 << 20 }
-    /// The bytes after the last row that a reader of whole vectors may touch.
-    private static var slack: Int { 64 }
 
     /// Whether the rows of pictures of that width have gaps that a driver may do without.
     static func hasAvoidableGaps(_ format: PixelFormat, width: Int) -> Bool {
@@ -39,14 +27,8 @@ package import VideoBase
     /// - Parameter hasGaps: Whether rows may have gaps. Otherwise rows are only aligned to cache lines.
     /// - Throws: `unavailable` if there is not enough memory or the format has no such layout.
     init(_ format: PixelFormat, _ size: VideoSize, hasGaps: Bool) throws {
-        guard format == .nv12 || format == .p010, size.isWithinLimits else {
-            throw VaencError(.unavailable, "a driver cannot read \(format.rawValue) of \(size) in the program's memory")
-        }
-        self.format = format
-        self.size = size
-        pitch = format.rowBytes(plane: 0, width: size.width).aligned(to: hasGaps ? Self.pitchStep : Self.smallPitchStep)
-        lumaRows = size.height.aligned(to: Self.rowStep)
-        byteCount = (pitch * lumaRows * 3 / 2 + Self.slack).aligned(to: Self.page)
+        layout = try LinearLayout(format, size, pitchStep: hasGaps ? Self.pitchStep : Self.smallPitchStep)
+        let byteCount = layout.byteCount
         let isLarge = byteCount >= Self.hugePage
         mappedBytes = isLarge ? byteCount.aligned(to: Self.hugePage) + Self.hugePage : byteCount
         let memory = unsafe mmap(nil, mappedBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
@@ -60,37 +42,37 @@ package import VideoBase
 
     /// The address of the first sample, at a page boundary; for large pictures, at the boundary of a huge page.
     private var start: UnsafeMutableRawPointer {
-        guard mappedBytes > byteCount else { return unsafe base }
+        guard mappedBytes > layout.byteCount else { return unsafe base }
         let address = unsafe UInt(bitPattern: base)
         let offset = (UInt(Self.hugePage) - address % UInt(Self.hugePage)) % UInt(Self.hugePage)
         return unsafe base + Int(offset)
     }
 
-    func beginDrawing(on display: Display, surface: () -> String) {}
+    var kind: DirectMemoryKind { .userPointer }
 
-    func endDrawing() {}
+    func beginDrawing(_ access: Surface.Access, on display: Display, surface: () -> String) {}
+
+    func endDrawing(_ access: Surface.Access, surface: () -> String) {}
 
     func withUnsafePlanes<R>(visible: VideoSize, _ body: (PixelPlanes) throws -> R) rethrows -> R {
-        let start = unsafe start
-        return unsafe try body(
-            PixelPlanes(
-                format: format, size: visible, allocatedSize: size, bases: (start, start + pitch * lumaRows, nil), pitches: (pitch, pitch, 0)))
+        unsafe try body(layout.planes(at: start, visible: visible))
     }
 
     /// Calls `body` with the description of the memory for vaCreateSurfaces.
     fileprivate func withDescription<R>(
         _ fourCC: FourCC, _ body: (UnsafeMutablePointer<VASurfaceAttribExternalBuffers>) throws -> R
     ) rethrows -> R {
+        let layout = layout
         var address = unsafe UInt(bitPattern: start)
         return try unsafe withUnsafeMutablePointer(to: &address) { addresses in
             var description = unsafe VASurfaceAttribExternalBuffers()
             unsafe description.pixel_format = fourCC.rawValue
-            unsafe description.width = UInt32(clamping: size.width)
-            unsafe description.height = UInt32(clamping: size.height)
-            unsafe description.data_size = UInt32(clamping: byteCount)
+            unsafe description.width = UInt32(clamping: layout.size.width)
+            unsafe description.height = UInt32(clamping: layout.size.height)
+            unsafe description.data_size = UInt32(clamping: layout.byteCount)
             unsafe description.num_planes = 2
-            unsafe description.pitches = (UInt32(clamping: pitch), UInt32(clamping: pitch), 0, 0)
-            unsafe description.offsets = (0, UInt32(clamping: pitch * lumaRows), 0, 0)
+            unsafe description.pitches = (UInt32(clamping: layout.pitch), UInt32(clamping: layout.pitch), 0, 0)
+            unsafe description.offsets = (0, UInt32(clamping: layout.chromaOffset), 0, 0)
             unsafe description.buffers = addresses
             unsafe description.num_buffers = 1
             return try unsafe withUnsafeMutablePointer(to: &description) { unsafe try body($0) }

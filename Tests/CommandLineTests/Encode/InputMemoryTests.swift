@@ -67,7 +67,9 @@ import Testing
         try Files.withTemporaryFolder { folder in
             let run = try EncodeRun(
                 ["--device", "reference", "--json", "testsrc:256x144@25:4", "--codec", "h264", "-o", "a.h264"], in: folder,
-                environment: ["VAENC_REFERENCE_PERSONALITY": personality, "VAENC_FAULT": faults])
+                environment: FakeUDMABuffer.environment(.absent).merging(
+                    ["VAENC_REFERENCE_PERSONALITY": personality, "VAENC_FAULT": faults]
+                ) { $1 })
             #expect(run.status == 0, "\(run.errors)")
             let memory = run.effective("inputMemory")
             #expect(memory?["used"]?.string == "driver" && memory?["why"]?.string?.contains(why) == true, "\(memory as Any)")

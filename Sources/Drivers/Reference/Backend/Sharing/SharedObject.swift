@@ -12,15 +12,15 @@ final class SharedObject: Sendable {
 
     /// Creates a zeroed memfd whose size is sealed. Returns nil if the system cannot create it.
     init?(byteCount: Int) {
-        descriptor = unsafe vaenc_memfd_create("vaenc surface", VAENC_MFD_CLOEXEC | VAENC_MFD_ALLOW_SEALING)
+        // deinit also runs if init fails after it has set all properties.
+        let descriptor = unsafe vaenc_memfd_create("vaenc surface", VAENC_MFD_CLOEXEC | VAENC_MFD_ALLOW_SEALING)
         guard descriptor >= 0 else { return nil }
-        self.byteCount = byteCount
-        isDMABuffer = false
         guard ftruncate(descriptor, byteCount) == 0 else {
             close(descriptor)
             return nil
         }
         _ = fcntl(descriptor, VAENC_F_ADD_SEALS, VAENC_SEALED_SIZE)
+        (self.descriptor, self.byteCount, isDMABuffer) = (descriptor, byteCount, false)
     }
 
     /// Imports the object of a client's file descriptor. The descriptor is duplicated and stays the client's.
