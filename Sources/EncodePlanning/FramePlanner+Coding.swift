@@ -45,8 +45,9 @@ extension FramePlanner {
 
     private mutating func codeWhole(before anchor: Frame, as type: PictureType) -> [FramePlan] {
         groupNamesUnconfirmedPicture = false
-        let frames = pending
-        pending.removeAll()
+        let frames = pending.isEmpty ? [] : pending
+        // Without B pictures, the memory is used again.
+        pending.removeAll(keepingCapacity: frames.isEmpty)
         let barrier = intraDisplayIndex
         var past: ReferenceBuffer.Entry?
         for entry in buffer.entries where isAnchor(entry) && entry.displayIndex >= barrier {
