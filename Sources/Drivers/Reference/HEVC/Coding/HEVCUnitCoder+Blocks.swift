@@ -52,10 +52,14 @@ extension HEVCUnitCoder {
             return HEVCCodedBlock(cost: plainCost)
         }
         loadResidual(block)
-        transform.forward(residual, stride: size, log2Size: block.log2Size, isSine: block.isSine, to: coefficients)
+        let isLowPass = preset.lowPassQP.map { quantizer.qp >= $0 &+ qpOffset } ?? false
+        transform.forward(
+            residual, stride: size, log2Size: block.log2Size, isSine: block.isSine, isLowPass: isLowPass,
+            to: coefficients)
         var quantized = quantizer.quantize(
-            coefficients, log2Size: block.log2Size, rounding: rounding, to: block.levels)
+            coefficients, log2Size: block.log2Size, rounding: rounding, isLowPass: isLowPass, to: block.levels)
         if preset.choosesLevels && quantized.count > 0 { quantized = chooseLevels(block) }
+        if preset.thinsLevels && block.log2Size > 2 && quantized.count > 0 { thinLevels(block, &quantized) }
         if sign_data_hiding_enabled_flag && quantized.count > 1 {
             hideSigns(block)
             quantized.extent = extent(block)

@@ -45,6 +45,7 @@ extension HEVCUnitCoder {
 
     /// Codes the transform tree of a unit. Its nodes are appended to the coding tree unit's nodes.
     mutating func codeTransformTree(_ task: HEVCTransformTask<Sample>) -> HEVCCoded {
+        completeSnapshot()
         let unit = task.unit
         return codeNode(task, Int(unit.x), Int(unit.y), log2Size: Int(unit.log2Size), depth: 0, part: 0)
     }

@@ -87,8 +87,22 @@ extension HEVCUnitCoder {
             from: predictions + start.predictions, count: snapshot.predictionCount)
         (scratch.nodeSnapshots.elements + HEVCCodingTree.nodeLimit &* slot).copy(
             from: nodes + start.nodes, count: snapshot.nodeCount)
-        snapshotSamples(Int(unit.x), Int(unit.y), log2Size: log2Size, slot: slot)
-        if coded.hasLevels { snapshotLevels(Int(unit.x), Int(unit.y), log2Size: log2Size, slot: slot) }
+        pendingSize = log2Size
+    }
+
+    /// Stores the samples and levels of the unit that was stored last, if they are still in place only. Must be called
+    /// before they are overwritten.
+    @inline(__always) mutating func completeSnapshot() {
+        if pendingSize > 0 { storePending() }
+    }
+
+    @inline(never) private mutating func storePending() {
+        let slot = SnapshotSlot.unit(pendingSize)
+        let snapshot = scratch.unitSnapshots.elements[slot]
+        let (x, y) = (Int(snapshot.unit.x), Int(snapshot.unit.y))
+        snapshotSamples(x, y, log2Size: pendingSize, slot: slot)
+        if snapshot.hasLevels { snapshotLevels(x, y, log2Size: pendingSize, slot: slot) }
+        pendingSize = 0
     }
 
     /// Restores the stored unit of a size at `start` of the tree, and returns it.
@@ -102,6 +116,10 @@ extension HEVCUnitCoder {
             from: scratch.nodeSnapshots.elements + HEVCCodingTree.nodeLimit &* slot, count: snapshot.nodeCount)
         predictionCount = start.predictions &+ snapshot.predictionCount
         nodeCount = start.nodes &+ snapshot.nodeCount
+        if pendingSize == log2Size {
+            pendingSize = 0
+            return snapshot
+        }
         let (x, y) = (Int(snapshot.unit.x), Int(snapshot.unit.y))
         restoreSamples(x, y, log2Size: log2Size, slot: slot)
         if snapshot.hasLevels { restoreLevels(x, y, log2Size: log2Size, slot: slot) }

@@ -64,8 +64,12 @@ struct HEVCUnitCoder<Sample: HEVCSample> {
     /// The estimated cost of the unit's best inter prediction in 256ths (Hadamard coefficients and bits); `Int.max` if
     /// there is none.
     var motionEstimate = Int.max
+    /// The estimated cost of the unit's merged motion (differences and bits); `Int.max` if there is none.
+    var mergeEstimate = Int.max
     /// The squared errors of luma, Cb and Cr without levels, if they are known while a unit is coded.
     var plainErrors: SIMD4<Int>?
+    /// Log2 of the size of the unit whose samples and levels are in place but not in its slot yet; 0 if there is none.
+    var pendingSize = 0
     var unitCount = 0
     var predictionCount = 0
     var nodeCount = 0

@@ -68,14 +68,55 @@ extension HEVCInterpolation {
         _ from: ElementPointer<Sample>, _ fromStride: Int, step: Int, _ taps: HEVCTaps, width: Int, height: Int,
         to samples: ElementPointer<Sample>, _ stride: Int
     ) {
+        let vectors = HEVCTapVectors(taps)
         for y in 0..<height {
             let row = from + y &* fromStride
             let to = samples + y &* stride
             var x = 0
             while x < width {
-                to.storeClipped(x, (products(row + x, step, taps) &+ 32) &>> 6)
+                // Clipped before the shift, which takes fewer instructions than after it.
+                let sums = (products(row + x, step, vectors) &+ 32).atLeast(Words.zero).atMost(Words(repeating: 16383))
+                to.storeWords(x, (sums.unsignedWords &>> 6).signedWords)
                 x &+= 8
             }
+        }
+    }
+
+    /// Stores eight samples from rounded sums of the second stage, with the shifts by 6 of both stages. The result fits
+    /// 16 bits. A shift by 16 shows this to the optimizer, so that narrowing is one instruction.
+    @inline(__always) private static func storeRow(_ samples: ElementPointer<Sample>, _ low: Quads, _ high: Quads) {
+        samples.storeClipped(0, saturatedWords((low &<< 4) &>> 16, (high &<< 4) &>> 16))
+    }
+
+    /// Computes eight columns with eight taps from interleaved rows. Each iteration adds the products of the previous
+    /// one: see `pairProducts`.
+    @inline(__always) private static func sumEight(
+        _ pairs: ElementPointer<Int16>, _ taps: HEVCTaps, height: Int, to samples: ElementPointer<Sample>, _ stride: Int
+    ) {
+        let round = Quads(repeating: 2048)
+        let t0: Words = taps.pairs.load(0)
+        let t1: Words = taps.pairs.load(8)
+        let t2: Words = taps.pairs.load(16)
+        let t3: Words = taps.pairs.load(24)
+        var (a0, a1, a2, a3) = (Quads.zero, Quads.zero, Quads.zero, Quads.zero)
+        var (b0, b1, b2, b3) = (Quads.zero, Quads.zero, Quads.zero, Quads.zero)
+        var row = pairs
+        var target = samples
+        for y in 0...height {
+            if y > 0 {
+                storeRow(target, a0 &+ a1 &+ a2 &+ a3 &+ round, b0 &+ b1 &+ b2 &+ b3 &+ round)
+                target = target + stride
+                if y == height { return }
+            }
+            a0 = pairProducts(row.load(0), t0)
+            b0 = pairProducts(row.load(8), t0)
+            a1 = pairProducts(row.load(32), t1)
+            b1 = pairProducts(row.load(40), t1)
+            a2 = pairProducts(row.load(64), t2)
+            b2 = pairProducts(row.load(72), t2)
+            a3 = pairProducts(row.load(96), t3)
+            b3 = pairProducts(row.load(104), t3)
+            row = row + 16
         }
     }
 
@@ -99,12 +140,14 @@ extension HEVCInterpolation {
                 above = below
                 y &+= 1
             }
+            if taps.count == 8 {
+                sumEight(pairs, taps, height: height, to: samples + x, stride)
+                x &+= 8
+                continue
+            }
             for y in 0..<height {
                 let (low, high) = pairSums(pairs + 16 &* y, taps)
-                // The shifts by 6 of both stages, with rounding in the second one only. The result fits 16 bits. A
-                // shift by 16 shows this to the optimizer, so that narrowing is one instruction.
-                samples.storeClipped(
-                    y &* stride &+ x, saturatedWords(((low &+ round) &<< 4) &>> 16, ((high &+ round) &<< 4) &>> 16))
+                storeRow(samples + (y &* stride &+ x), low &+ round, high &+ round)
             }
             x &+= 8
         }

@@ -113,14 +113,14 @@ enum HEVCInterpolation<Sample: HEVCSample> {
     /// Returns the filter's sums for eight samples; for 8-bit samples only. The sums fit 16 bits, since the magnitudes
     /// of the taps add up to at most 112. `at` points to the sample of the first tap, `step` is the distance to the
     /// next tap's sample.
-    @inline(__always) static func products(_ at: ElementPointer<Sample>, _ step: Int, _ taps: HEVCTaps) -> Words {
+    @inline(__always) static func products(_ at: ElementPointer<Sample>, _ step: Int, _ taps: HEVCTapVectors) -> Words {
         let near =
-            at.words(0) &* taps.tap(0) &+ at.words(step) &* taps.tap(1) &+ at.words(2 &* step) &* taps.tap(2)
-            &+ at.words(3 &* step) &* taps.tap(3)
-        if taps.count == 4 { return near }
+            at.words(0) &* taps.t0 &+ at.words(step) &* taps.t1 &+ at.words(2 &* step) &* taps.t2
+            &+ at.words(3 &* step) &* taps.t3
+        if !taps.isLong { return near }
         let far =
-            at.words(4 &* step) &* taps.tap(4) &+ at.words(5 &* step) &* taps.tap(5)
-            &+ at.words(6 &* step) &* taps.tap(6) &+ at.words(7 &* step) &* taps.tap(7)
+            at.words(4 &* step) &* taps.t4 &+ at.words(5 &* step) &* taps.t5 &+ at.words(6 &* step) &* taps.t6
+            &+ at.words(7 &* step) &* taps.t7
         return near &+ far
     }
 
@@ -141,6 +141,7 @@ enum HEVCInterpolation<Sample: HEVCSample> {
         block: ElementPointer<Int16>
     ) {
         let pairs = taps.count / 2
+        let vectors = HEVCTapVectors(taps)
         let shifts = Quads(repeating: Int32(truncatingIfNeeded: Sample.bitDepth &- 8))
         for y in 0..<height {
             let row = from + y &* fromStride
@@ -148,7 +149,7 @@ enum HEVCInterpolation<Sample: HEVCSample> {
             var x = 0
             while x < width {
                 if Sample.bitDepth == 8 {
-                    to.store(x, products(row + x, step, taps))
+                    to.store(x, products(row + x, step, vectors))
                 } else {
                     // Each iteration adds the products of the previous one: see `pairProducts`.
                     var (low, high) = (Quads.zero, Quads.zero)

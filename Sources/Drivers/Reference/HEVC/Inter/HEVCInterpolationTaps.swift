@@ -45,3 +45,17 @@ struct HEVCTaps: BitwiseCopyable {
     @inline(__always) var first: Int { 1 &- count / 2 }
     @inline(__always) func tap(_ index: Int) -> Words { pairs.load(4 &* count &+ 8 &* index) }
 }
+
+/// The taps of one filter, each in all elements of a vector; t4 to t7 are only used if there are eight taps. Loops load
+/// them once, because the optimizer cannot know that the samples they write are not taps.
+struct HEVCTapVectors {
+    let t0, t1, t2, t3, t4, t5, t6, t7: Words
+    let isLong: Bool
+
+    @inline(__always) init(_ taps: HEVCTaps) {
+        isLong = taps.count == 8
+        (t0, t1, t2, t3) = (taps.tap(0), taps.tap(1), taps.tap(2), taps.tap(3))
+        let far = isLong ? 4 : 0
+        (t4, t5, t6, t7) = (taps.tap(far), taps.tap(far &+ 1), taps.tap(far &+ 2), taps.tap(far &+ 3))
+    }
+}

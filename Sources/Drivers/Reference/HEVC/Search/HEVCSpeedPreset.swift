@@ -48,6 +48,19 @@ struct HEVCSpeedPreset: BitwiseCopyable {
     /// The divisor of a block's squared error in the test whether the block has no levels. With 1 the test is exact: a
     /// single coefficient might contain the whole error.
     private(set) var spread = 1
+    /// Whether explicit motion is only coded if its estimated cost is less than that of the merged motion.
+    private(set) var skipsWorseMotion = false
+    /// Whether fractional vectors are only tried on the better sides of the best whole vector.
+    private(set) var prunesSides = false
+    /// Whether angular intra modes in P and B slices are compared by plain differences, and only the best of them by
+    /// Hadamard coefficients, and whether chroma has the mode of luma there.
+    private(set) var quickIntra = false
+    /// Whether smaller units are not tried if the best inter unit has no levels, or if skipping is cheaper than levels.
+    private(set) var stopsWithoutLevels = false
+    /// The least QP at which only the low half of the frequencies of 32×32 blocks is coded; nil for none.
+    private(set) var lowPassQP: Int?
+    /// Whether one or two levels of 1 that are alone in their sub-block are removed if their coefficients are small.
+    private(set) var thinsLevels = false
 
     /// Initializes the preset of a `quality` from 1 (best) to 7 (fastest). If `choosesLevels` is not nil, it replaces
     /// the quality's setting.
@@ -106,7 +119,13 @@ struct HEVCSpeedPreset: BitwiseCopyable {
             largestUnit = 5
             smallestUnit = 4
             skipsEqualMotion = true
-            spread = 2
+            spread = 3
+            skipsWorseMotion = true
+            prunesSides = true
+            quickIntra = true
+            stopsWithoutLevels = true
+            lowPassQP = 26
+            thinsLevels = true
         }
     }
 }

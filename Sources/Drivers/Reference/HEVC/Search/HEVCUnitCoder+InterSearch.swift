@@ -44,6 +44,7 @@ extension HEVCUnitCoder {
         let part = HEVCPart(unit, 0)
         let count = min(preset.mergeCandidates, slice.mergeCandidates)
         let (best, estimate) = bestMerge(part, unit, count: count)
+        mergeEstimate = estimate
         guard best >= 0 else { return false }
         var prediction = HEVCPredictionUnit()
         prediction.mergeIndex = Int8(truncatingIfNeeded: best)
@@ -73,7 +74,7 @@ extension HEVCUnitCoder {
             coded = HEVCCoded(cost: skipCost, hasLevels: false)
         }
         _ = snapshotIfBest(unit, coded, since: start)
-        return isSkipped && !hadLevels && preset.skipsEarly
+        return isSkipped && (!hadLevels || preset.stopsWithoutLevels) && preset.skipsEarly
     }
 
     /// Returns the index of the merge candidate with the lowest estimated cost, and that cost (differences and bits).
@@ -163,7 +164,9 @@ extension HEVCUnitCoder {
                 rewind(to: start)
                 return
             }
-            if preset.skipsEqualMotion && isMergedMotion(prediction.motion, log2Size: log2Size) {
+            if preset.skipsWorseMotion && cost >= mergeEstimate
+                || preset.skipsEqualMotion && isMergedMotion(prediction.motion, log2Size: log2Size)
+            {
                 rewind(to: start)
                 return
             }

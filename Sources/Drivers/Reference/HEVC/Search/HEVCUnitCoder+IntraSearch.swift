@@ -55,6 +55,10 @@ extension HEVCUnitCoder {
         }
         _ = tryMode(&self, 0)
         _ = tryMode(&self, 1)
+        if preset.quickIntra && type != .i {
+            _ = tryMode(&self, likelyAngle(x, y, log2Size: log2Size, probable, allowed: allowed))
+            return list
+        }
         let step = preset.allIntraModes ? 1 : 4
         var best = 26
         var least = Int.max
@@ -75,6 +79,44 @@ extension HEVCUnitCoder {
             for mode in [probable.first, probable.second, probable.third, 10, 26] { _ = tryMode(&self, mode) }
         }
         return list
+    }
+
+    /// Returns the angular mode with the lowest estimated cost by plain differences: among every eighth mode, modes
+    /// close to the best one, and the probable modes. Modes that are not `allowed` are left out.
+    private func likelyAngle(
+        _ x: Int, _ y: Int, log2Size: Int, _ probable: HEVCProbableModes, allowed: UInt64
+    ) -> Int {
+        let size = 1 &<< log2Size
+        let original = source.luma + (y &* source.stride &+ x)
+        let block = predictedBlock
+        var rest = allowed
+        var best = HEVCIntraMode.vertical
+        var least = Int.max
+        func tryMode(_ mode: Int) {
+            let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: mode)
+            if mode < 2 || mode > 34 || rest & bit == 0 { return }
+            rest ^= bit
+            intraReferences.predict(mode: mode, log2Size: log2Size, isLuma: true, to: block.luma, block.stride)
+            let difference = HEVCBlockCost.sad(
+                original, source.stride, block.luma, block.stride, width: size, height: size)
+            let cost = difference &<< 8 &+ (modeBits(intraPrediction(mode, probable)) &* lambda) &>> 15
+            if cost < least { (least, best) = (cost, mode) }
+        }
+        var mode = 2
+        while mode <= 34 {
+            tryMode(mode)
+            mode &+= 8
+        }
+        var distance = 4
+        while distance > 0 {
+            let center = best
+            tryMode(center &- distance)
+            tryMode(center &+ distance)
+            distance /= 2
+        }
+        tryMode(probable.first)
+        tryMode(probable.second)
+        return best
     }
 
     /// Returns the modes that a block may use, one bit for each mode. `right` is the luma column of the block's right
@@ -149,6 +191,7 @@ extension HEVCUnitCoder {
     private mutating func codeLuma(
         _ unit: HEVCCodingUnit, _ index: Int, _ part: HEVCPart, log2Size: Int, _ prediction: HEVCPredictionUnit
     ) -> Int {
+        completeSnapshot()
         predictions[Int(unit.firstPrediction) &+ index] = prediction
         var task = transformTask(unit, predictedBlock)
         task.isLumaAlone = true
@@ -161,6 +204,7 @@ extension HEVCUnitCoder {
 
     /// Returns the intra_chroma_pred_mode with the lowest estimated cost (Hadamard coefficients and bits).
     private mutating func likelyChromaMode(_ unit: HEVCCodingUnit) -> Int {
+        if preset.quickIntra && type != .i && !isGuarded { return 4 }
         let log2Size = min(Int(unit.log2Size) &- 1, 5)
         let (x, y) = (Int(unit.x) >> 1, Int(unit.y) >> 1)
         let luma = Int(predictions[Int(unit.firstPrediction)].intraMode)

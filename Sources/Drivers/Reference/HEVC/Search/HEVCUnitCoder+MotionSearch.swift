@@ -128,18 +128,23 @@ extension HEVCUnitCoder {
             if bestX == centerX && bestY == centerY { break }
         }
         rounds = preset.diamonds
+        // The costs around the last center; negative if they are not known.
+        var around = SIMD4(repeating: -1)
         while rounds > 0 {
             rounds &-= 1
             let (centerX, centerY) = (bestX, bestY)
+            around[0] = -1
             if centerX <= minX || centerX >= maxX || centerY <= minY || centerY >= maxY { break }
             for i in 0..<4 {
                 let offset = MotionSearch.diamond(i)
                 let cost = at(centerX &+ offset.x, centerY &+ offset.y)
+                around[i] = cost
                 if cost < best { (best, bestX, bestY) = (cost, centerX &+ offset.x, centerY &+ offset.y) }
             }
             if bestX == centerX && bestY == centerY { break }
         }
-        return refine(task, bestX &* 4, bestY &* 4, wholeCost: best)
+        return refine(
+            task, bestX &* 4, bestY &* 4, wholeCost: best, around: preset.prunesSides && around[0] >= 0 ? around : nil)
     }
 
     /// Returns the distortion of the prediction with a vector, in 256ths, without bits.
@@ -159,8 +164,11 @@ extension HEVCUnitCoder {
     }
 
     /// Refines a vector at half and quarter samples. `wholeCost` is the cost of the start vector; it is recomputed if
-    /// another measure applies.
-    func refine(_ task: HEVCMotionTask<Sample>, _ startX: Int, _ startY: Int, wholeCost: Int) -> HEVCMotionChoice {
+    /// another measure applies. If the costs of the whole vectors `around` are known, only the sides with lower costs
+    /// are tried.
+    func refine(
+        _ task: HEVCMotionTask<Sample>, _ startX: Int, _ startY: Int, wholeCost: Int, around: SIMD4<Int>? = nil
+    ) -> HEVCMotionChoice {
         var (bestX, bestY, best) = (startX, startY, wholeCost)
         if preset.hadamard || task.pair != nil {
             best = vectorDistortion(task, bestX, bestY) &+ vectorCost(bestX, bestY, task)
@@ -179,6 +187,21 @@ extension HEVCUnitCoder {
             _ = tryVector(Int(vector.x), Int(vector.y))
         }
         var step = task.pair == nil ? 2 : 1
+        if let around {
+            if bestX == startX && bestY == startY {
+                // Halves on the better sides first, then quarters: back if the half is better, onward otherwise.
+                let sideX = around[0] < around[1] ? -1 : 1
+                let sideY = around[2] < around[3] ? -1 : 1
+                let turnX = tryVector(startX &+ 2 &* sideX, startY) ? 0 &- sideX : sideX
+                let turnY = tryVector(bestX, startY &+ 2 &* sideY) ? 0 &- sideY : sideY
+                _ = tryVector(bestX &+ turnX, bestY)
+                _ = tryVector(bestX, bestY &+ turnY)
+                step = 0
+            } else {
+                // A fractional predictor is better than all whole vectors.
+                step = 1
+            }
+        }
         while step > 0 {
             var rounds = step == 2 ? preset.halfSteps : preset.quarterSteps
             var cameFrom = -1

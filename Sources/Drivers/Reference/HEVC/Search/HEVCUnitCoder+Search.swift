@@ -34,6 +34,7 @@ extension HEVCUnitCoder {
         }
         if maySplit && !needsNoSplit {
             rewind(to: start)
+            completeSnapshot()
             let bits = weighed(splitBits.true)
             let split = decideQuarters(x, y, log2Size: log2Size, limit: min(limit, cost) &- bits) &+ bits
             if split < cost { return split }
@@ -66,6 +67,7 @@ extension HEVCUnitCoder {
         }
         // If inter prediction needs no levels, intra prediction is rarely cheaper.
         let inter = scratch.unitSnapshots.elements[SnapshotSlot.unit(log2Size)]
+        if preset.stopsWithoutLevels && inter.cost < Int.max && !inter.hasLevels { return true }
         if inter.cost == Int.max || inter.hasLevels || preset.triesAllIntra {
             tryIntra(x, y, log2Size: log2Size, since: start)
         }

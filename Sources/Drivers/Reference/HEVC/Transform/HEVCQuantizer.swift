@@ -91,9 +91,11 @@ package struct HEVCQuantizer: BitwiseCopyable, Sendable {
         }
     }
 
-    /// Quantizes all coefficients of a block. `rounding` is added before truncation, in 256ths of a step.
+    /// Quantizes the coefficients of a block. `rounding` is added before truncation, in 256ths of a step. With
+    /// `isLowPass`, 32×32 blocks only have the coefficients that a low-pass `HEVCTransform.forward` writes.
     @inline(never) package func quantize(
-        _ coefficients: ElementPointer<Int16>, log2Size: Int, rounding: Int, to levels: ElementPointer<Int16>
+        _ coefficients: ElementPointer<Int16>, log2Size: Int, rounding: Int, isLowPass: Bool = false,
+        to levels: ElementPointer<Int16>
     ) -> HEVCQuantized {
         let step = HEVCStep(self, log2Size: log2Size, rounding: rounding)
         // Most vectors of coefficients are below the threshold.
@@ -111,7 +113,11 @@ package struct HEVCQuantizer: BitwiseCopyable, Sendable {
             let lowerRows = HEVCExtent.last(lower)
             rows = lowerRows > 4 ? 4 : (lowerRows > 0 ? 3 : (upperRows > 4 ? 2 : (upperRows > 0 ? 1 : 0)))
         } else {
-            let size = 1 &<< log2Size
+            var size = 1 &<< log2Size
+            if isLowPass && log2Size == 5 {
+                levels.fill(0, count: 1024)
+                size = 16
+            }
             var x = 0
             while x < size {
                 var seen = Words(repeating: 0)

@@ -3,8 +3,10 @@ extension HEVCTransform {
     /// those of an orthonormal transform by the factor 2^(15 − BitDepth − log2Size).
     ///
     /// `stride` is the distance between rows of the residual in words. `isSine` selects the DST, for 4×4 blocks only.
+    /// With `isLowPass`, only the first 16 columns and rows of the coefficients of 32×32 blocks are written.
     @inline(never) package func forward(
-        _ residual: ElementPointer<Int16>, stride: Int, log2Size: Int, isSine: Bool = false, to coefficients: ElementPointer<Int16>
+        _ residual: ElementPointer<Int16>, stride: Int, log2Size: Int, isSine: Bool = false, isLowPass: Bool = false,
+        to coefficients: ElementPointer<Int16>
     ) {
         let shift = Int32(truncatingIfNeeded: log2Size &+ bitDepth &- 9)
         if log2Size == 2 {
@@ -21,30 +23,33 @@ extension HEVCTransform {
         // headroom for these sums.
         let headroom = Int32(truncatingIfNeeded: log2Size &- 2)
         let size = 1 &<< log2Size
-        forwardPass(residual, stride, size, shift: shift &+ headroom, to: first.elements)
-        transpose(first.elements, size, columns: size, rows: size, to: second.elements, size)
+        let rows = isLowPass && log2Size == 5 ? 16 : size
+        forwardPass(residual, stride, size, columns: size, rows: rows, shift: shift &+ headroom, to: first.elements)
+        transpose(first.elements, size, columns: size, rows: rows, to: second.elements, size)
         let last = Int32(truncatingIfNeeded: log2Size &+ 6) &- headroom
-        forwardPass(second.elements, size, size, shift: last, to: first.elements)
-        transpose(first.elements, size, columns: size, rows: size, to: coefficients, size)
+        forwardPass(second.elements, size, size, columns: rows, rows: rows, shift: last, to: first.elements)
+        transpose(first.elements, size, columns: rows, rows: rows, to: coefficients, size)
     }
 
-    /// Transforms each column of a block of `size`×`size` samples (8…32).
+    /// Transforms the first `columns` columns of a block of `size`×`size` samples (8…32) into the first `rows` rows of
+    /// coefficients: all, or half of them.
     private func forwardPass(
-        _ input: ElementPointer<Int16>, _ stride: Int, _ size: Int, shift: Int32, to output: ElementPointer<Int16>
+        _ input: ElementPointer<Int16>, _ stride: Int, _ size: Int, columns: Int, rows: Int, shift: Int32,
+        to output: ElementPointer<Int16>
     ) {
         let folded = self.folded.elements
         var x = 0
-        while x < size {
+        while x < columns {
             let target = output + x
             fold(input + x, stride, size)
             products(
-                tables.forwardOdd(size), count: size / 4, outputs: size / 2, shift, to: target + size, 2 &* size)
+                tables.forwardOdd(size), count: size / 4, outputs: rows / 2, shift, to: target + size, 2 &* size)
             var level = size / 2
             var step = 2
             while level > 4 {
                 fold(folded, 8, level)
                 products(
-                    tables.forwardOdd(level), count: level / 4, outputs: level / 2, shift, to: target + step &* size,
+                    tables.forwardOdd(level), count: level / 4, outputs: rows / (2 &* step), shift, to: target + step &* size,
                     2 &* step &* size)
                 level /= 2
                 step &*= 2
