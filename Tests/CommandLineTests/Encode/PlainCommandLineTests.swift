@@ -8,7 +8,7 @@ import Testing
     private struct Outcome: Equatable {
         var status: Int
         var errors: [Substring]
-        var effective: String
+        var effective: [JSONValue?]
         var outputs: [String: [UInt8]]
 
         init(_ arguments: [String], isPlain: Bool) throws {
@@ -17,12 +17,12 @@ import Testing
                 let report = JSONValue(run.output)
                 let whole = report?["outputs"]?.array.map { $0["effective"] } ?? [report?["effective"]]
                 return Outcome(
-                    status: run.status, errors: run.errorLines, effective: whole.map { "\($0.map(String.init(describing:)) ?? "")" }.joined(),
+                    status: run.status, errors: run.errorLines, effective: whole,
                     outputs: try Dictionary(uniqueKeysWithValues: Files.list(folder).map { ($0, try Files.read("\(folder)/\($0)")) }))
             }
         }
 
-        private init(status: Int, errors: [Substring], effective: String, outputs: [String: [UInt8]]) {
+        private init(status: Int, errors: [Substring], effective: [JSONValue?], outputs: [String: [UInt8]]) {
             (self.status, self.errors, self.effective, self.outputs) = (status, errors, effective, outputs)
         }
     }
@@ -50,30 +50,28 @@ import Testing
         let files = try Files.list(folder + "/Options").map { "Options/\($0)" } + ["Probe/ProbeCommand.swift"]
         let text = try files.map { String(decoding: try Files.read("\(folder)/\($0)"), as: UTF8.self) }.joined()
         for command in try CommandOptions.all() where ["encode", "probe"].contains(command.command) {
-            for name in command.options.flatMap(\.names) where name != "--help" && name != "-h" {
+            for name in command.options.flatMap(\.names) where !Self.isOfEveryCommand(name) {
                 #expect(text.contains("(\"\(name)\"") || text.contains(", \"\(name)\"") || text.contains(": \"\(name)\""), "\(name)")
             }
         }
     }
 
+    /// The forms `--name VALUE` and `--name=VALUE` take turns.
     @Test func eachOptionHasTheSameEffect() throws {
         let options = try #require(try CommandOptions.all().first { $0.command == "encode" }).options
-        for option in options {
-            for name in option.names where name != "--help" && name != "-h" {
-                guard option.takesValue else {
-                    try expectSame(Self.encode + [name])
-                    continue
-                }
-                for value in Set([option.value, Self.values[name] ?? "off"]) {
-                    try expectSame(Self.encode + [name, value])
-                    try expectSame(["encode", "\(name)=\(value)"] + Self.encode.dropFirst())
-                }
+        for (index, option) in options.enumerated() {
+            for name in option.names where !Self.isOfEveryCommand(name) {
+                let value = Self.values[name] ?? option.value
+                let words = option.takesValue ? index % 2 == 0 || !name.hasPrefix("--") ? [name, value] : ["\(name)=\(value)"] : [name]
+                try expectSame(["encode"] + words + Self.encode.dropFirst())
             }
         }
     }
 
+    private static func isOfEveryCommand(_ name: String) -> Bool { ["--help", "-h", "--version"].contains(name) }
+
     @Test(arguments: [
-        "encode -o out.h264 testsrc:64x64@30:3 --device reference --codec avc",
+        "encode -o out.h264 testsrc:64x64@30:3 --device reference --codec avc --json",
         "encode testsrc:64x64@30:3 -o a.mp4 -o b.mkv --device reference --json", "encode a b", "encode -", "encode missing.mp4 -o -",
         "encode testsrc:64x64@30:3 --qp -5", "encode testsrc:64x64@30:3 --qp", "encode testsrc:64x64@30:3 --qp x",
         "encode testsrc:64x64@30:3 --qp 20 --qp 30", "encode testsrc:64x64@30:3 --strict --strict --device reference --json",

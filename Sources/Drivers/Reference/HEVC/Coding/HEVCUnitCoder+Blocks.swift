@@ -59,7 +59,9 @@ extension HEVCUnitCoder {
         var quantized = quantizer.quantize(
             coefficients, log2Size: block.log2Size, rounding: rounding, isLowPass: isLowPass, to: block.levels)
         if preset.choosesLevels && quantized.count > 0 { quantized = chooseLevels(block) }
-        if preset.thinsLevels && block.log2Size > 2 && quantized.count > 0 { thinLevels(block, &quantized) }
+        if preset.thinsLevels && !preset.choosesLevels && block.log2Size > 2 && quantized.count > 0 {
+            thinLevels(block, &quantized)
+        }
         if sign_data_hiding_enabled_flag && quantized.count > 1 {
             hideSigns(block)
             quantized.extent = extent(block)

@@ -11,8 +11,10 @@ extension HEVCUnitCoder {
         let log2Size = block.log2Size
         let size = 1 &<< log2Size
         let quantizer = quantizer(block.component)
-        let limitOfOne = quantizer.least(log2Size: log2Size, rounding: 256 &- Self.leastOfOne)
-        let limitOfTwo = 2 &* quantizer.least(log2Size: log2Size, rounding: 256 &- Self.leastOfTwo)
+        let limits = (
+            one: quantizer.least(log2Size: log2Size, rounding: 256 &- Self.leastOfOne),
+            two: 2 &* quantizer.least(log2Size: log2Size, rounding: 256 &- Self.leastOfTwo)
+        )
         var (columns, rows) = (0, 0)
         var y = 0
         while y < quantized.extent.rows {
@@ -22,7 +24,7 @@ extension HEVCUnitCoder {
                 let mask = (block.levels + offset).nonZeroMask4x4(stride: size)
                 if mask != 0 {
                     let removed =
-                        offset == 0 ? 0 : thin(block.levels + offset, offset, mask, size, limitOfOne, limitOfTwo)
+                        offset == 0 ? 0 : thin(block.levels + offset, offset, mask: mask, size: size, limits: limits)
                     quantized.count &-= removed
                     if removed == 0 {
                         rows = max(rows, y &+ (63 &- mask.leadingZeroBitCount) &>> 2 &+ 1)
@@ -39,19 +41,19 @@ extension HEVCUnitCoder {
 
     /// Removes the one or two levels of a sub-block if they are small enough. Returns how many were removed.
     @inline(__always) private func thin(
-        _ levels: ElementPointer<Int16>, _ offset: Int, _ mask: Int, _ size: Int, _ limitOfOne: Int, _ limitOfTwo: Int
+        _ levels: ElementPointer<Int16>, _ offset: Int, mask: Int, size: Int, limits: (one: Int, two: Int)
     ) -> Int {
         let others = mask & (mask &- 1)
         if others & (others &- 1) != 0 { return 0 }
         let coefficients = coefficients + offset
         let first = place(mask, size)
         if others == 0 {
-            if abs(Int(coefficients[first])) >= limitOfOne || abs(Int(levels[first])) > 1 { return 0 }
+            if abs(Int(coefficients[first])) >= limits.one || abs(Int(levels[first])) > 1 { return 0 }
             levels[first] = 0
             return 1
         }
         let second = place(others, size)
-        if abs(Int(coefficients[first])) &+ abs(Int(coefficients[second])) >= limitOfTwo
+        if abs(Int(coefficients[first])) &+ abs(Int(coefficients[second])) >= limits.two
             || abs(Int(levels[first])) &+ abs(Int(levels[second])) > 2
         {
             return 0

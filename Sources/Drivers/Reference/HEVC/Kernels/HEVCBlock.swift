@@ -87,6 +87,9 @@ package enum HEVCBlock {
     package static func squares<Sample: HEVCSample>(
         _ a: ElementPointer<Sample>, _ aStride: Int, _ b: ElementPointer<Sample>, _ bStride: Int, width: Int, height: Int
     ) -> Int {
+        if Sample.bitDepth == 8 && width & 7 == 0 {
+            return byteSquares(a, aStride, b, bStride, width: width, height: height)
+        }
         var total = 0
         for y in 0..<height {
             let p = a + y &* aStride
@@ -110,5 +113,35 @@ package enum HEVCBlock {
             total &+= Int(sum.wrappedTotal)
         }
         return total
+    }
+
+    /// Returns the sum of squared differences of 8-bit samples. The width is a multiple of 8. The sum of up to 64×64
+    /// squares fits 32 bits.
+    @inline(__always) private static func byteSquares<Sample: HEVCSample>(
+        _ a: ElementPointer<Sample>, _ aStride: Int, _ b: ElementPointer<Sample>, _ bStride: Int, width: Int, height: Int
+    ) -> Int {
+        var (low, high) = (Quads.zero, Quads.zero)
+        var (nextLow, nextHigh) = (Quads.zero, Quads.zero)
+        var p = a
+        var q = b
+        for _ in 0..<height {
+            var x = 0
+            while x &+ 16 <= width {
+                (low, high) = (low &+ nextLow, high &+ nextHigh)
+                let first = p.words(x) &- q.words(x)
+                let second = p.words(x &+ 8) &- q.words(x &+ 8)
+                nextLow = pairProducts(first, first)
+                nextHigh = pairProducts(second, second)
+                x &+= 16
+            }
+            if x < width {
+                low = low &+ nextLow
+                let last = p.words(x) &- q.words(x)
+                nextLow = pairProducts(last, last)
+            }
+            p = p + aStride
+            q = q + bStride
+        }
+        return Int((low &+ nextLow &+ high &+ nextHigh).wrappedTotal)
     }
 }

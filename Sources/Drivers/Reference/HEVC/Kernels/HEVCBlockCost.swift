@@ -6,13 +6,18 @@ package enum HEVCBlockCost {
         _ a: ElementPointer<Sample>, _ aStride: Int, _ b: ElementPointer<Sample>, _ bStride: Int, width: Int, height: Int
     ) -> Int {
         var sum: Int32 = 0
-        for y in 0..<height {
-            let p = a + y &* aStride
-            let q = b + y &* bStride
-            for x in 0..<width {
-                let d = Int32(truncatingIfNeeded: p[x]) &- Int32(truncatingIfNeeded: q[x])
-                sum = sum &+ (d < 0 ? 0 &- d : d)
+        var y = 0
+        while y < height {
+            // The compiler unrolls only loops with constant counts. It then adds the vectors of four rows at once.
+            for i in 0..<4 {
+                let p = a + (y &+ i) &* aStride
+                let q = b + (y &+ i) &* bStride
+                for x in 0..<width {
+                    let d = Int32(truncatingIfNeeded: p[x]) &- Int32(truncatingIfNeeded: q[x])
+                    sum = sum &+ (d < 0 ? 0 &- d : d)
+                }
             }
+            y &+= 4
         }
         return Int(sum)
     }
