@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test-devices.sh SHARED [PART…]: tests vaenc on the kernel's devices, in the virtual machine of SHARED/tools/devvm. It
-# prints a line for each check. The exit status is 1 if a check fails. It needs root for the machine's first start. PART is
+# prints a line for each check. The exit status is 1 if a check fails, and another one if a machine cannot be made. It needs root for the machine's first start. PART is
 # one of these (default: all):
 #   cameras   the cameras of vivid and the sound card of snd-aloop; ffprobe and ffmpeg check the recordings outside the
 #             machine

@@ -50,24 +50,24 @@ has drivers-debian13 || has tests-debian13 || has build-debian13 || exit $status
 
 # The root of Debian 13 is kept for the next run.
 tools=${VAENC_DEBIAN13:-$top/.build/debian13}
-goal="--product vaenc" packages=build
+goal="--product vaenc" packages=build scratch=.build-debian13
 if has tests-debian13; then
     goal=--build-tests packages=test
 else
     # Without optimization the build takes less time, and the drivers do the work of the checks.
-    flags="$flags -Xswiftc -Onone"
+    flags="$flags -Xswiftc -Onone" scratch=.build-debian13-quick
 fi
 "$here/debian13-root.sh" "$shared" "$tools" $packages || exit
 inside() { BIND="$shared" "$tools/enter-root" "$tools/root" "$@"; }
 started=$SECONDS
 # shellcheck disable=SC2086
-inside swift build -c release $flags $goal --scratch-path .build-debian13 >"$work/build-debian13.log" 2>&1 || {
+inside swift build -c release $flags $goal --scratch-path $scratch >"$work/build-debian13.log" 2>&1 || {
     echo "debian13  the project does not build:" >&2
     grep -m 10 -E 'error' "$work/build-debian13.log" >&2 || tail -n 10 "$work/build-debian13.log" >&2
     exit 1
 }
 printf '%-9s %-14s %-11s ok     %s\n' debian13 - build "with Debian 13's FFmpeg and libva, in $((SECONDS - started)) s"
-binaries=$(inside swift build -c release --show-bin-path --scratch-path .build-debian13)
+binaries=$(inside swift build -c release --show-bin-path --scratch-path $scratch)
 
 if has drivers-debian13; then
     inside "$here/drivers/collect.sh" "$work/debian13" "$binaries/vaenc" "$shared/tools/fakegpu" $newer

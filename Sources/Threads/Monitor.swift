@@ -27,7 +27,7 @@ public import Glibc
         _ = unsafe pthread_condattr_destroy(&attributes)
     }
 
-    /// The mutex spins for about a microsecond before the thread sleeps: the lock is held for less time than a sleep takes,
+    /// The mutex spins briefly before the thread sleeps: the lock is held for less time than a sleep takes,
     /// and the caller's and the device's thread often take it at the same time.
     private static func makeMutex(_ mutex: UnsafeMutablePointer<pthread_mutex_t>) {
         var attributes = pthread_mutexattr_t()

@@ -34,6 +34,8 @@ public struct EncoderConfiguration: Sendable, Hashable {
     /// lookahead use a shorter one, so that less is lost at the end. Unlike `realTime`, this is not a hint about speed.
     /// Default: false.
     public var isLive = false
+    /// Whether the frames come from a file, so that their delay does not matter.
+    package var encodesFile = false
     /// The VA-API entry point: true for EncSliceLP, false for EncSlice. Default: EncSlice if the device has it.
     public var lowPower: Bool?
     /// Whether any difference between a requested and a used value is an error. Default: false.

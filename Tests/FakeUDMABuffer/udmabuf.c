@@ -93,9 +93,12 @@ static int synchronize(int descriptor, uint64_t flags) {
         if (buffers[index] != status.st_ino) continue;
         result = 0;
         if (flags & ~(uint64_t)DMA_BUF_SYNC_VALID_FLAGS_MASK || !(flags & DMA_BUF_SYNC_RW)) result = fail(EINVAL);
-        else if (!(flags & DMA_BUF_SYNC_END)) begun[index] = 1, starts++;
+        else if (!(flags & DMA_BUF_SYNC_END)) {
+            begun[index] = 1, starts++;
+            if (is("unusable")) result = fail(EIO);
+        }
         else if (!begun[index]) result = fail(EINVAL);
-        else if (++ends == 3 && is("lost")) result = fail(EIO);
+        else if ((++ends == 3 && is("lost")) || (ends >= 3 && is("failing"))) result = fail(EIO);
     }
     pthread_mutex_unlock(&lock);
     return result;

@@ -7,6 +7,10 @@ public enum FakeUDMABuffer {
         case other
         /// The end of the third access fails.
         case lost
+        /// The end of the third access and of all later ones fails.
+        case failing
+        /// The beginning of each access fails.
+        case unusable
     }
 
     private static let compiled = Result { try PreloadedLibrary.compile("FakeUDMABuffer/udmabuf.c", libraries: ["-ldl"]) }

@@ -14,6 +14,16 @@ struct Contender {
     /// The number of times that the program may run until it succeeds once.
     var attempts = 1
 
+    /// The arguments that name outputs, which `Workbench.output` made.
+    private var outputs: [String] {
+        let prefix = "location="
+        let paths = arguments.map { $0.hasPrefix(prefix) ? String($0.dropFirst(prefix.count)) : $0 }
+        return paths.filter { path in
+            guard let slash = path.lastIndex(of: "/"), path.hasPrefix("/") else { return false }
+            return path[path.index(after: slash)...].hasPrefix(Workbench.outputPrefix)
+        }
+    }
+
     /// The same program on one CPU. The result excludes the cost of threads that run in parallel, which differs between
     /// machines.
     var onOneCPU: Contender {
@@ -35,9 +45,7 @@ struct Contender {
     private func measureOnce() throws -> Cost.Run {
         // Every program writes a new file. Otherwise one that truncates its old file first would get warm memory for the new
         // one, and one that replaces the file at the end would not.
-        for argument in arguments where argument.contains(Workbench.outputPrefix) {
-            _ = unlink(String(argument.split(separator: "=").last ?? ""))
-        }
+        for output in outputs { _ = unsafe unlink(output) }
         try Files.withTemporaryFolder { folder in
             let path = folder + "/usage"
             _ = try run(try NullDevice.folder() + "/launch", ["\(jobs)", path, program] + arguments)

@@ -27,11 +27,11 @@ final class Workbench {
         self.rounds = rounds
     }
 
-    /// What the paths of all outputs contain.
-    static let outputPrefix = "/out-"
+    /// The beginning of the names of all outputs.
+    static let outputPrefix = "out-"
 
     /// Returns the path of an output. Each program has its own, which is removed before its next run.
-    func output(_ name: String) -> String { folder + Self.outputPrefix + name }
+    func output(_ name: String) -> String { "\(folder)/\(Self.outputPrefix)\(name)" }
 
     // MARK: Contenders
 

@@ -43,14 +43,21 @@ struct EncodeSettings: Sendable, Hashable {
     /// The maximum number of submitted frames whose packets were not read yet.
     var asyncDepth: Int
     /// The maximum number of pictures that are planned and not submitted yet. The threads then wake once for several
-    /// pictures, which saves a fifth of the CPU time for pictures of 320×180 and 640×360. The pictures that wait use at most
-    /// 4 MiB. With long-term references fewer wait, because a receiver can only acknowledge pictures that it has. If vaenc
-    /// controls the rate, a picture is planned only after the picture before it was read.
+    /// pictures, which saves a fifth of the CPU time for files with pictures of 320×180 and 640×360. The pictures of a file that
+    /// wait use at most 4 MiB. Fewer pictures wait if they may come from a live source, because each adds to the delay when
+    /// the device is slower than the source; and if there are long-term references, because a receiver can only
+    /// acknowledge pictures that it has. If vaenc controls the rate, a picture is planned only after the picture before it
+    /// was read.
     var queueDepth: Int {
         let bytes = max(pixelFormat.frameBytes(grid.coded), 1)
         guard asyncDepth > 1, !rate.usesVaencRateControl else { return 0 }
-        return min((4 << 20) / bytes, structure.longTermReferences > 0 ? 8 : 24)
+        if encodesFile, structure.longTermReferences == 0 { return min((4 << 20) / bytes, 24) }
+        return bytes <= 1 << 19 ? min((1 << 20) / bytes, 8) : 0
     }
+    /// Whether the frames come from a file, so that their delay does not matter.
+    var encodesFile = false
+    /// The failure of shared memory in this session: input surfaces are then in the driver's memory. Nil if none failed.
+    var refusedMemory: String?
     /// `encode` returns when the packet of the frame this many frames earlier was delivered; nil: only the device
     /// limits the delay.
     var maxFrameDelay: Int?

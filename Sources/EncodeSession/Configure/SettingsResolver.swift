@@ -55,7 +55,7 @@ struct SettingsResolver {
             refreshesColumns: limits.intraRefresh.contains(.rollingColumn), sliceRows: sliceRows,
             maxSliceBytes: maxSliceBytes, accessUnitDelimiters: headers.delimiters, rate: rate, buffer: buffer,
             identifier: headers.identifier,
-            asyncDepth: delays.asyncDepth, maxFrameDelay: delays.maxFrameDelay,
+            asyncDepth: delays.asyncDepth, encodesFile: asked.encodesFile, maxFrameDelay: delays.maxFrameDelay,
             forcedKeys: ForcedKeys(frames: asked.structure.forcedKeyFrames, times: asked.structure.forcedKeyTimes.map(\.seconds)),
             hasFixedFrameRate: !asked.frameRateVaries, asksLevel: asked.level != nil, isStrict: asked.strict, effective: report.entries)
     }

@@ -58,6 +58,7 @@ extension Supervisor {
                 guard state.failuresInARow < OutputOverflow.tries else { return false }
                 if state.codedScale < 8 { state.codedScale *= 2 }
             }
+            if let refusal = (error as? VAError)?.refusalOfSharedMemory { state.settings.refusedMemory = refusal }
             if state.optionalSettings.failed(error), state.settings.hasOptionalSettings {
                 if settings.isStrict {
                     error = OptionalSettingsFallback.strictError(error)

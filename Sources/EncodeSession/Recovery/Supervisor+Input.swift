@@ -91,15 +91,24 @@ extension Supervisor {
     /// Returns the pool that replaces one whose surfaces cannot be mapped. The device is reinitialized on a new
     /// display; the call blocks until that is done.
     private func pool(insteadOf failed: InputPool, _ why: any Error) throws -> InputPool {
-        let generation = state.withLock { state -> Int? in
-            guard state.pool === failed, state.runningPipeline != nil else { return nil }
-            state.reopens = true
-            return state.generation
+        enum Next {
+            case fault(generation: Int)
+            case pool(InputPool)
         }
-        if let generation { fault(why, generation: generation) }
-        return try state.wait { state in
-            try state.throwIfEnded()
-            return state.pool === failed ? nil : state.pool
+        while true {
+            // While the device is reinitialized, its new pool can be used before its pipeline runs. A fault of this pool
+            // counts as soon as the pipeline runs.
+            let next = try state.wait { state -> Next? in
+                try state.throwIfEnded()
+                if let pool = state.pool, pool !== failed { return .pool(pool) }
+                guard state.pool === failed, state.runningPipeline != nil else { return nil }
+                state.reopens = true
+                return .fault(generation: state.generation)
+            }
+            switch next {
+            case .fault(let generation): fault(why, generation: generation)
+            case .pool(let pool): return pool
+            }
         }
     }
 

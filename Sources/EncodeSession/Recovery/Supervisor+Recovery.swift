@@ -110,7 +110,8 @@ extension Supervisor {
         }
         let display = reopens ? (try old.reopened() ?? old) : old
         display.watch.limitNanoseconds = limits.pictureNanoseconds
-        let kept = display === old ? pool : nil
+        let isRefused = settings.refusedMemory != nil && pool?.surfaces.first?.directMemory != nil
+        let kept = display === old && !isRefused ? pool : nil
         let limits = limits
         let handler: PacketHandler = { [weak self] in self?.receive($0, generation: generation) }
         return try display.watch.run("creating the encoder", on: "\(settings.grid.coded) pictures", scale: .setUp) {

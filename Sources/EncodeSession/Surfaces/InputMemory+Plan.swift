@@ -9,9 +9,16 @@ extension InputMemory {
         /// The reason to use the driver's memory if nothing was refused.
         private(set) var driversMemory = "the driver does not read the program's memory"
 
-        init(_ display: Display, _ surfaces: SurfaceCapabilities) {
+        /// - Parameter refused: The failure of shared memory in this session, after which no kind is tried.
+        init(_ display: Display, _ surfaces: SurfaceCapabilities, refused: String?) {
+            if let refused {
+                driversMemory = refused
+                return
+            }
             let request = "requested by VAENC_INPUT_MEMORY"
             switch Environment.value("VAENC_INPUT_MEMORY").flatMap({ Kind(rawValue: $0) }) {
+            // `packed` is a form of `program`.
+            case .packed: choose(display, surfaces)
             case .driver: driversMemory = request
             case let kind?: candidates = [(kind, request)]
             case nil: choose(display, surfaces)

@@ -52,7 +52,7 @@ struct InputMemory: Sendable {
         _ display: Display, _ settings: EncodeSettings, _ surfaces: SurfaceCapabilities
     ) throws -> (surfaces: [Surface], memory: InputMemory) {
         let count = settings.asyncDepth + settings.queueDepth + 1 + settings.structure.bFrames * 2
-        let plan = Plan(display, surfaces)
+        let plan = Plan(display, surfaces, refused: settings.refusedMemory)
         var refusals = plan.refusals
         for (kind, reason) in plan.candidates {
             let isPacked = kind == .program && Surface.hasAvoidableGaps(settings.grid.coded, settings.pixelFormat)

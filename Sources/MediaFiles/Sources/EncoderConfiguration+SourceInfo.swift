@@ -8,6 +8,8 @@ extension EncoderConfiguration {
         frameRate = info.frameRate
         frameRateVaries = info.frameRateVaries
         isLive = info.isLive
+        // Raw pictures from a pipe have no known end, and may come from a camera.
+        encodesFile = !info.isLive && (info.frameCount != nil || info.duration != nil)
         inputFormat = info.bitDepth > 8 ? .p010 : .nv12
         display.color = info.color
         display.masteringDisplay = info.masteringDisplay

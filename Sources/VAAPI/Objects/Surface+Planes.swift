@@ -100,7 +100,7 @@ package final class SurfaceMapping: Sendable {
     }
 
     /// Unmaps the samples (vaUnmapBuffer) and writes a copy back to the surface. Further calls do nothing. `DirectMemory`
-    /// stays mapped.
+    /// stays mapped; each call makes the writes visible to the device.
     package func end() throws {
         if case .direct(let memory) = samples { return try memory.endDrawing(access) { surface.description } }
         guard case .image(let image) = samples, image.isOpen else { return }

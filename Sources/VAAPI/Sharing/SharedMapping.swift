@@ -50,7 +50,9 @@ final class SharedMapping: Sendable {
             try mapping.end()
             stage.withLock { $0 = .ended }
         } catch {
-            stage.withLock { $0 = .failed(error) }
+            // Samples in the program's memory are still there, and other encoders can read them.
+            let isLost = mapping.isLost
+            stage.withLock { $0 = isLost ? .failed(error) : .open(readers: 0) }
             throw error
         }
     }

@@ -45,15 +45,20 @@ extension SharedPicture {
                 // Memory of the reference driver is no DMA-BUF, and needs no synchronization.
                 if code == ENOTTY { break }
                 throw VAError(
-                    call: "DMA_BUF_IOCTL_SYNC", status: .operationFailed, object: surface(), driverMessage: Self.reason(code),
-                    remedy: "see `dmesg`", category: .deviceFailed)
+                    call: Self.syncName, status: .operationFailed, object: surface(), driverMessage: Self.reason(code), category: .deviceFailed)
             }
         }
     }
 
+    fileprivate static var syncName: String { "DMA_BUF_IOCTL_SYNC" }
     // The values of linux/dma-buf.h.
     private static var syncRequest: UInt { 0x4008_6200 }
     private static var syncRead: UInt64 { 1 }
     private static var syncWrite: UInt64 { 2 }
     private static var syncEnd: UInt64 { 4 }
+}
+
+extension VAError {
+    /// The message of a failed synchronization of shared memory; nil for other errors. Other memory may work.
+    package var refusalOfSharedMemory: String? { call == SharedPicture.syncName ? message : nil }
 }

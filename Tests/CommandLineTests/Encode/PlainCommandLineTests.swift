@@ -51,7 +51,10 @@ import Testing
         let text = try files.map { String(decoding: try Files.read("\(folder)/\($0)"), as: UTF8.self) }.joined()
         for command in try CommandOptions.all() where ["encode", "probe"].contains(command.command) {
             for name in command.options.flatMap(\.names) where !Self.isOfEveryCommand(name) {
-                #expect(text.contains("(\"\(name)\"") || text.contains(", \"\(name)\"") || text.contains(": \"\(name)\""), "\(name)")
+                let forms = [
+                    "line.value(\"\(name)\"", "line.values(\"\(name)\"", "line.flag(\"\(name)\"", "inverse: \"\(name)\")", "\", \"\(name)\")",
+                ]
+                #expect(forms.contains { text.contains($0) }, "\(name)")
             }
         }
     }
