@@ -27,9 +27,9 @@ extension SharedPicture {
 
     /// Ends the access. The device then sees what the program wrote.
     ///
-    /// - Throws: A `VAError` if the kernel refuses this.
+    /// - Throws: A `VAError` if the kernel refuses this and the program could write. What was read stays valid.
     func endAccess(_ access: Surface.Access, surface: () -> String) throws {
-        try synchronize(Self.flags(access) | Self.syncEnd, surface)
+        do { try synchronize(Self.flags(access) | Self.syncEnd, surface) } catch  where !access.writes {}
     }
 
     private static func flags(_ access: Surface.Access) -> UInt64 {

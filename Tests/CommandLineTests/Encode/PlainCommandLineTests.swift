@@ -75,14 +75,14 @@ import Testing
 
     @Test(arguments: [
         "encode -o out.h264 testsrc:64x64@30:3 --device reference --codec avc --json",
-        "encode testsrc:64x64@30:3 -o a.mp4 -o b.mkv --device reference --json", "encode a b", "encode -", "encode missing.mp4 -o -",
-        "encode testsrc:64x64@30:3 --qp -5", "encode testsrc:64x64@30:3 --qp", "encode testsrc:64x64@30:3 --qp x",
+        "encode testsrc:64x64@30:3 -o a.mp4 -o b.h264 --device reference --json", "encode a b", "encode -", "encode missing.mp4 -o -",
+        "encode testsrc:64x64@30:3 --qp -5", "encode testsrc:64x64@30:3 --qp x",
         "encode testsrc:64x64@30:3 --qp 20 --qp 30", "encode testsrc:64x64@30:3 --strict --strict --device reference --json",
         "encode testsrc:64x64@30:3 --b-pyramid --no-b-pyramid", "encode testsrc:64x64@30:3 --no-b-pyramid --bframes 2 --device reference --json",
         "encode testsrc:64x64@30:3 --aud=yes", "encode testsrc:64x64@30:3 --qp=", "encode testsrc:64x64@30:3 --crf 30 --device reference --json",
-        "encode testsrc:64x64@30:3 --unknown 3", "encode testsrc:64x64@30:3 -qp 3", "encode testsrc:64x64@30:3 -o=x.mp4",
+        "encode testsrc:64x64@30:3 --unknown 3", "encode testsrc:64x64@30:3 -qp 3", "encode testsrc:64x64@30:3 -o=x.mp4 --device reference --json",
         "encode testsrc:64x64@30:3 --output out.mp4 -o b.h264 --device reference --json", "probe --device reference",
-        "probe --device=reference --json", "probe --all --device reference", "probe --device nowhere", "probe --device", "probe x",
+        "probe --device=reference --json", "probe --all --device reference", "probe --device nowhere", "probe x",
         "probe --json --json --device software", "probe --device reference --device software",
     ]) func lineHasTheSameEffect(_ line: String) throws {
         try expectSame(line.split(separator: " ").map(String.init))

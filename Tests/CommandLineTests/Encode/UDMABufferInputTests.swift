@@ -129,6 +129,8 @@ import Testing
         #expect(reports.count == (hasTwoOutputs ? 2 : 1))
         for report in reports {
             #expect(report["frames"]?["encoded"]?.int == 10 && report["frames"]?["dropped"]?.int == 0, "\(run.run.errors)")
+            // Another session's surfaces are its own.
+            if hasTwoOutputs && mode == .lost { continue }
             let memory = report["effective"]?.array.first { $0["option"]?.string == "inputMemory" }
             #expect(memory?["used"]?.string == "driver", "\(String(describing: memory))")
             #expect(memory?["why"]?.string?.contains("DMA_BUF_IOCTL_SYNC failed") == true, "\(String(describing: memory))")
