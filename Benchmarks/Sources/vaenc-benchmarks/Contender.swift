@@ -46,7 +46,7 @@ struct Contender {
         // Every program writes a new file. Otherwise one that truncates its old file first would get warm memory for the new
         // one, and one that replaces the file at the end would not.
         for output in outputs { _ = unsafe unlink(output) }
-        try Files.withTemporaryFolder { folder in
+        return try Files.withTemporaryFolder { folder in
             let path = folder + "/usage"
             _ = try run(try NullDevice.folder() + "/launch", ["\(jobs)", path, program] + arguments)
             let text = String(decoding: try Files.read(path), as: UTF8.self)
