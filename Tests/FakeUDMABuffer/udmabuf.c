@@ -8,6 +8,8 @@
 //   refuses  it makes no DMA-BUF
 //   other    each DMA-BUF has memory of its own, which the program's writes do not reach
 //   lost     DMA_BUF_IOCTL_SYNC fails at the end of the third access
+//   failing  it fails at the end of the third access and of all later ones
+//   unusable it fails at the beginning of each access
 // FAKE_UDMABUF_LOG is a file to which each process appends a line at its end: the numbers of buffers, and of accesses that
 // began and ended.
 #define _GNU_SOURCE
@@ -96,8 +98,7 @@ static int synchronize(int descriptor, uint64_t flags) {
         else if (!(flags & DMA_BUF_SYNC_END)) {
             begun[index] = 1, starts++;
             if (is("unusable")) result = fail(EIO);
-        }
-        else if (!begun[index]) result = fail(EINVAL);
+        } else if (!begun[index]) result = fail(EINVAL);
         else if ((++ends == 3 && is("lost")) || (ends >= 3 && is("failing"))) result = fail(EIO);
     }
     pthread_mutex_unlock(&lock);
